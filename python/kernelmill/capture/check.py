@@ -1,0 +1,128 @@
+"""Checks captures where there is a GPU: runs each graph in eager PyTorch and beside it the code that TorchInductor wrote, on the same
+inputs, and writes into graph.json what came of it."""
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import pathlib
+from typing import Any
+
+from kernelmill.capture import tracing
+
+# The largest difference that counts as close, relative to the largest number of a result: sums in another order, a few units in the
+# last place of the type for each of many steps.
+TOLERANCES = {"float64": 1e-9, "float32": 1e-3, "float16": 2e-2, "bfloat16": 5e-2}
+RANDOM = ("inductor_seeds", "inductor_random", "inductor_randint", ".rand.", ".randn.", "bernoulli", "native_dropout", "randint")
+WORDS = ("exact", "close", "different", "error", "not_run")
+
+
+def list_graphs(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the folders of graphs below a folder."""
+    return sorted(path.parent for path in folder.rglob(tracing.ABOUT))
+
+
+def check_graph(folder: pathlib.Path) -> dict[str, Any]:
+    """Runs a graph and its wrapper on the GPU. Returns the check, which is added to the graph's description."""
+    about = json.loads((folder / tracing.ABOUT).read_text())
+    try:
+        found = _compare(folder, about)
+    except Exception as error:  # pylint: disable=broad-except  # whatever compilers and drivers raise
+        found = {"status": "error", "message": f"{type(error).__name__}: {error}"[:500]}
+    return add_check(folder, {**found, "device": _device()})
+
+
+def add_check(folder: pathlib.Path, check: dict[str, Any]) -> dict[str, Any]:
+    """Adds a check to a graph's description; an earlier one on the same device goes."""
+    about = json.loads((folder / tracing.ABOUT).read_text())
+    others = [each for each in about["checks"] if each.get("device") != check["device"]]
+    about["checks"] = [*others, check]
+    temporary = folder / (tracing.ABOUT + ".new")
+    temporary.write_text(json.dumps(about, indent=1) + "\n")
+    temporary.replace(folder / tracing.ABOUT)
+    return check
+
+
+def _device() -> str:
+    import torch
+
+    with contextlib.suppress(Exception):
+        return str(torch.cuda.get_device_name(0))
+    return "cuda"
+
+
+def _compare(folder: pathlib.Path, about: dict[str, Any]) -> dict[str, Any]:
+    import torch
+
+    text = (folder / tracing.GRAPH).read_text()
+    drawn = next((each for each in RANDOM if each in text), "")
+    if drawn:
+        return {"status": "not_run", "message": f"the graph draws random numbers: {drawn.strip('.')}"}
+    space: dict[str, Any] = {"__name__": "graph"}
+    exec(compile(text, str(folder / tracing.GRAPH), "exec"), space)  # pylint: disable=exec-used  # the capture's own text
+    with torch.no_grad():
+        # Graphs write into their inputs, so each side has its own.
+        ours, theirs = space["make_inputs"]("cuda"), space["make_inputs"]("cuda")
+        expected = list(space["Graph"]()(*ours))
+        results = list(_load(folder / tracing.CODE).call(list(theirs)))
+        torch.cuda.synchronize()
+    if len(results) != len(expected):
+        return {"status": "different", "message": f"{len(results)} results for {len(expected)}"}
+    return compare([*expected, *ours], [*results, *theirs])
+
+
+def _load(path: pathlib.Path) -> Any:
+    spec = importlib.util.spec_from_file_location("wrapper_" + path.parent.name.replace(".", "_").replace("-", "_"), path)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def compare(expected: list[Any], results: list[Any]) -> dict[str, Any]:
+    """Compares results one by one: exact if all bits are the same, close within the tolerance of their type, else different."""
+    import torch
+
+    status, largest = "exact", 0.0
+    for number, (one, other) in enumerate(zip(expected, results, strict=True)):
+        if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+            continue
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return {"status": "different", "message": f"result {number}: {other.dtype} {tuple(other.shape)}"}
+        if torch.equal(one, other) or (one.is_floating_point() and torch.allclose(one, other, rtol=0, atol=0, equal_nan=True)):
+            continue
+        status = "close"
+        kind = str(one.dtype).removeprefix("torch.")
+        difference = _difference(one, other)
+        largest = max(largest, difference)
+        if difference > TOLERANCES.get(kind, 0.0):
+            return {"status": "different", "message": f"result {number} ({kind})", "largest_difference": difference}
+    return {"status": status, "message": "", "largest_difference": largest}
+
+
+def _difference(one: Any, other: Any) -> float:
+    """Returns the largest difference, relative to the largest finite number; infinite if what is not finite differs."""
+    import torch
+
+    one, other = one.double(), other.double()
+    finite = torch.isfinite(one)
+    if not torch.equal(finite, torch.isfinite(other)) or not torch.allclose(one[~finite], other[~finite], equal_nan=True):
+        return float("inf")
+    if not bool(finite.any()):
+        return 0.0
+    scale = max(float(one[finite].abs().max()), 1e-6)
+    return float((one[finite] - other[finite]).abs().max()) / scale
+
+
+def is_checked(folder: pathlib.Path) -> bool:
+    """Says whether a graph's wrapper was run."""
+    return any(each["status"] in WORDS and each.get("device") != "cpu" for each in json.loads((folder / tracing.ABOUT).read_text())["checks"])
+
+
+def read_status(folder: pathlib.Path) -> str:
+    """Returns the status of a graph's last check."""
+    checks = json.loads((folder / tracing.ABOUT).read_text())["checks"]
+    return str(checks[-1]["status"]) if checks else "not_run"

@@ -1,0 +1,178 @@
+"""The text of a graph: a Python file with a module, its inputs, and nothing else that has to be there except PyTorch."""
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+LITERAL_ELEMENTS = 64  # a larger constant is made of random numbers
+HEADER = '''"""{title}
+
+Made by TorchInductor's tracing: the graph that it lowers to Triton. `python3 graph.py` runs it."""
+
+import math
+import operator
+
+import torch
+{imports}
+
+# Name, shape, stride, type of each input; an int is a size of a dynamic shape.
+INPUTS = [
+{inputs}
+]
+
+
+def make_inputs(device="{device}", seed=0):
+    """Returns inputs for Graph: random numbers; zeros for integers, which may be indices."""
+    generator = torch.Generator().manual_seed(seed)
+    made = []
+    for _, shape, stride, dtype in INPUTS:
+        if shape is None:
+            made.append(stride)
+            continue
+        size = 1 + sum((n - 1) * s for n, s in zip(shape, stride)) if all(shape) else 0
+        kind = getattr(torch, dtype)
+        if kind.is_floating_point or kind.is_complex:
+            storage = torch.randn(size, generator=generator).to(kind)
+        elif kind == torch.bool:
+            storage = torch.rand(size, generator=generator) < 0.5
+        else:
+            storage = torch.zeros(size, dtype=kind)
+        made.append(storage.to(device).as_strided(shape, stride))
+    return made
+
+
+'''
+FOOTER = '''
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        for output in Graph()(*make_inputs()):
+            print(tuple(output.shape) if isinstance(output, torch.Tensor) else output)
+'''
+
+
+@dataclass
+class Input:
+    """An input of a graph. `shape` is None for a number, whose value is then `stride`."""
+
+    name: str
+    shape: list[int] | None
+    stride: Any
+    dtype: str = ""
+    device: str = ""
+    symbolic: list[str] = field(default_factory=list)  # the shape with the names of dynamic sizes
+
+    @property
+    def line(self) -> str:
+        shape = None if self.shape is None else tuple(self.shape)
+        stride = self.stride if self.shape is None else tuple(self.stride)
+        return f"    ({self.name!r}, {shape!r}, {stride!r}, {self.dtype!r}),"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        if self.shape is None:
+            return {"name": self.name, "kind": "number", "value": str(self.stride)}
+        return {"name": self.name, "kind": "tensor", "shape": self.symbolic or [str(size) for size in self.shape],
+                "stride": [str(step) for step in self.stride], "dtype": self.dtype, "device": self.device}
+
+
+def read_inputs(module: Any) -> list[Input]:
+    """Returns the inputs of a traced graph, with dynamic sizes as they were in the trace."""
+    import torch
+
+    inputs = []
+    for node in module.graph.nodes:
+        if node.op != "placeholder":
+            continue
+        value = node.meta.get("val", node.meta.get("example_value"))
+        if isinstance(value, torch.Tensor):
+            symbolic = [str(size) for size in value.shape]
+            shape, stride = [_hint(size) for size in value.shape], [_hint(step) for step in value.stride()]
+            dtype = str(value.dtype).removeprefix("torch.")
+            inputs.append(Input(node.name, shape, stride, dtype, str(value.device), symbolic))
+        else:
+            inputs.append(Input(node.name, None, _hint(value)))
+    return inputs
+
+
+def _hint(size: Any) -> Any:
+    """Returns a number for a size, which may be a symbol: the size of the trace."""
+    node = getattr(size, "node", None)
+    if node is None:
+        return size
+    return node.hint if node.hint is not None else size.node.shape_env.size_hint(node.expr, allow_none=True)
+
+
+def write_graph(module: Any, title: str, device: str) -> tuple[str, list[Input]]:
+    """Returns a graph as a Python file, and its inputs. ValueError: it has a part that cannot be written as text."""
+    inputs = read_inputs(module)
+    constants = _write_constants(module)
+    code = module.print_readable(print_output=False, include_stride=True, include_device=True, colored=False)
+    body = _shorten_paths(_name_class(code))
+    if constants:
+        body = body.replace("class Graph(torch.nn.Module):\n",
+                            "class Graph(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n" + constants + "\n", 1)
+    head = HEADER.format(title=title, imports="\n".join(list_imports(body)), inputs="\n".join(each.line for each in inputs), device=device)
+    return head + body.rstrip() + "\n" + FOOTER, inputs
+
+
+def list_imports(body: str) -> list[str]:
+    """Returns the imports that a graph's text needs beyond torch."""
+    imports = ["from torch import device, inf, nan  # noqa: F401"]
+    if "fx_pytree" in body:
+        imports.append("import torch.fx._pytree as fx_pytree")
+    if "ops.prims." in body:
+        imports.append("import torch._inductor.inductor_prims  # noqa: F401")
+    return imports
+
+
+def _name_class(code: str) -> str:
+    """Names the class Graph, and refuses a graph with graphs in it: their classes would need instances."""
+    if len(re.findall(r"^\s*class \S+\(torch\.nn\.Module\):", code, re.MULTILINE)) != 1:
+        raise ValueError("the graph has a graph in it")
+    return re.sub(r"^class \S+\(torch\.nn\.Module\):", "class Graph(torch.nn.Module):", code, count=1, flags=re.MULTILINE)
+
+
+def _write_constants(module: Any) -> str:
+    """Returns the statements that make the graph's constants."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    with unset_fake_temporarily():  # a constant is a real tensor, which the trace around this refuses
+        return _list_constants(module)
+
+
+def _list_constants(module: Any) -> str:
+    import torch
+
+    lines = []
+    for name in sorted({node.target for node in module.graph.nodes if node.op == "get_attr"}):
+        value = module
+        for part in name.split("."):
+            value = getattr(value, part)
+        if not isinstance(value, torch.Tensor) or "." in name:
+            raise ValueError(f"the graph has an attribute that is no tensor: {name}")
+        if value.numel() <= LITERAL_ELEMENTS:
+            text = f"torch.tensor({value.detach().cpu().tolist()!r}, dtype={value.dtype})"
+        elif value.dtype.is_floating_point:
+            text = f"torch.randn({tuple(value.shape)!r}, generator=torch.Generator().manual_seed(0)).to({value.dtype})"
+        else:
+            text = f"torch.zeros({tuple(value.shape)!r}, dtype={value.dtype})"
+        place = "" if value.device.type == "cpu" else f".to({str(value.device)!r})"
+        lines.append(f"        self.{name} = {text}{place}\n")
+    return "".join(lines)
+
+
+def _shorten_paths(code: str) -> str:
+    """Leaves of the paths in comments what is below site-packages, or else the file's name: the rest is this machine's."""
+
+    def shorten(match: re.Match[str]) -> str:
+        path = match[1]
+        for mark in ("/site-packages/", "/dist-packages/"):
+            if mark in path:
+                return "# File: " + path.split(mark)[-1]
+        return "# File: " + path.rsplit("/", 1)[-1]
+
+    return re.sub(r"# File: (/[^:\n]*)", shorten, code)

@@ -1,0 +1,88 @@
+"""The facts in the code that TorchInductor wrote: its kernels, the operators that each fuses, its other calls."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+NODES = re.compile(r"^# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
+CALL = re.compile(r"\b((?:extern_kernels|aten|torch\.ops)\.[A-Za-z_][\w.]*)\(")
+LIBRARY_ALIASES = re.compile(r"^\w+ = torch\.ops\.\w+$", re.MULTILINE)
+NUMBER_AT_END = re.compile(r"_\d+$")
+
+
+@dataclass
+class Kernel:
+    """A Triton kernel in a wrapper: `text` is the module that the wrapper compiles."""
+
+    name: str
+    text: str
+    nodes: list[str] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
+    launches: int = 0
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def normal(self) -> str:
+        """The hash of the text without what differs between two captures of the same kernel: its number and its hints of hashes."""
+        stem = NUMBER_AT_END.sub("", self.name)
+        text = self.text.replace(self.name, stem)
+        text = re.sub(r"'backend_hash': '[0-9A-F]*'", "'backend_hash': ''", text)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return {"name": self.name, "sha256": self.sha256, "nodes": self.nodes, "operators": self.operators, "launches": self.launches}
+
+
+@dataclass
+class Wrapper:
+    """The kernels of a wrapper in its order, and its calls of other libraries by name."""
+
+    kernels: list[Kernel]
+    calls: Counter[str]
+
+
+def read_wrapper(code: str) -> Wrapper:
+    """Reads a wrapper. SyntaxError: it is no Python."""
+    tree = ast.parse(code)
+    lines = code.splitlines()
+    kernels = [kernel for statement in tree.body if (kernel := _read_kernel(statement, lines)) is not None]
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    for kernel in kernels:
+        kernel.launches = len(re.findall(rf"\b{re.escape(kernel.name)}\.run\(", text))
+        text = text.replace(kernel.text, "")
+    text = LIBRARY_ALIASES.sub("", text)
+    return Wrapper(kernels, Counter(CALL.findall(text)))
+
+
+def _read_kernel(statement: ast.stmt, lines: list[str]) -> Kernel | None:
+    """Returns the kernel of `name = async_compile.triton('name', '''...''')`."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call) or len(statement.value.args) < 2:
+        return None
+    call, target = statement.value, statement.targets[0]
+    if ast.unparse(call.func) != "async_compile.triton" or not isinstance(target, ast.Name):
+        return None
+    text = call.args[1]
+    if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return None
+    kernel = Kernel(target.id, text.value)
+    at = statement.lineno - 2
+    while at >= 0 and (lines[at].startswith("#") or not lines[at].strip()):
+        match = NODES.match(lines[at])
+        if match:
+            kernel.nodes, kernel.operators = _names(match[1]), _names(match[2])
+            break
+        at -= 1
+    return kernel
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

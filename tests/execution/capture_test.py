@@ -1,0 +1,361 @@
+"""Captures: what is read from TorchInductor's text, processes with bounds, and models captured without a GPU."""
+
+import ast
+import contextlib
+import importlib.util
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from kernelmill.capture import check, command, debug_folder, graph_text, models, processes, tracing, wrapper_text  # noqa: E402
+from kernelmill.errors import RequestError  # noqa: E402
+
+DEBUG = ROOT / "tests/data/inductor/graphs/torch_compile_debug"
+WRAPPER = next(DEBUG.rglob("output_code.py"))
+HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("triton") is not None
+KERNEL = "triton_per_fused_add_mean_mul_pow_rsqrt_0"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+
+class WrapperTest(unittest.TestCase):
+    def test_a_kernel_has_its_nodes_its_operators_and_its_launches(self):
+        wrapper = wrapper_text.read_wrapper(WRAPPER.read_text())
+        self.assertEqual([kernel.name for kernel in wrapper.kernels], [KERNEL])
+        self.assertEqual(wrapper.kernels[0].nodes, ["pow_1", "mean", "add", "rsqrt", "mul", "mul_1"])
+        self.assertEqual(wrapper.kernels[0].operators, ["aten.pow", "aten.mean", "aten.add", "aten.rsqrt", "aten.mul"])
+        self.assertEqual(wrapper.kernels[0].launches, 1)
+        self.assertIn(f"def {KERNEL}(", wrapper.kernels[0].text)
+        self.assertEqual(wrapper.calls, {})
+
+    def test_calls_of_libraries_are_counted_outside_of_kernels_and_comments(self):
+        wrapper = wrapper_text.read_wrapper(textwrap.dedent("""\
+            aten = torch.ops.aten
+            k = async_compile.triton('k', '''
+            def k(): torch.ops.aten.add(1)
+            ''')
+            def call(args):
+                # extern_kernels.mm(buf0)
+                extern_kernels.mm(buf0, out=buf1)
+                k.run(buf1)
+                k.run(buf1)
+                buf2 = torch.ops.aten.sort.stable(buf1)
+            """))
+        self.assertEqual(dict(wrapper.calls), {"extern_kernels.mm": 1, "torch.ops.aten.sort.stable": 1})
+        self.assertEqual(wrapper.kernels[0].launches, 2)
+
+    def test_a_kernel_named_like_the_beginning_of_another_is_not_launched_by_it(self):
+        wrapper = wrapper_text.read_wrapper("k_1 = async_compile.triton('k_1', '''x''')\nk_10 = async_compile.triton('k_10', '''y''')\n"
+                                            "k_10.run(a)\n")
+        self.assertEqual([kernel.launches for kernel in wrapper.kernels], [0, 1])
+
+
+class DebugFolderTest(Folder):
+    def convert(self):
+        debug_folder.convert(DEBUG, self.folder)
+        return next(self.folder.rglob("graph.json")).parent
+
+    def test_a_graph_is_a_file_by_itself_with_its_inputs(self):
+        place = self.convert()
+        self.assertEqual(place.name, "model__2_inference_8.0")
+        text = (place / "graph.py").read_text()
+        tree = ast.parse(text)
+        self.assertEqual([each.name for each in tree.body if isinstance(each, ast.ClassDef)], ["Graph"])
+        inputs = next(each.value for each in tree.body if isinstance(each, ast.Assign))
+        self.assertEqual(ast.literal_eval(inputs), [("arg0_1", (64, 1024), (1024, 1), "float32"), ("arg1_1", (1024,), (1,), "float32")])
+        imported = {alias.name for each in ast.walk(tree) if isinstance(each, ast.Import) for alias in each.names}
+        self.assertEqual(imported, {"math", "operator", "torch"})
+
+    def test_versions_settings_and_the_device_are_those_of_the_folder(self):
+        about = json.loads((self.convert() / "graph.json").read_text())
+        self.assertEqual(about["phase"], "inference")
+        self.assertIn({"name": "torch", "value": "2.11.0+cu130"}, about["versions"])
+        self.assertEqual(about["device"], {"name": "NVIDIA H200", "target": "cuda:90", "multiprocessors": 132, "real": True})
+        self.assertIn({"name": "inductor.max_autotune", "value": "False"}, about["settings"])
+        self.assertIn({"name": "aten.rsqrt.default", "count": 1}, about["operators"])
+
+    def test_of_two_copies_that_with_a_name_counts_and_the_code_names_the_phase(self):
+        copy = self.folder / "in/cache/czte.debug"
+        copy.mkdir(parents=True)
+        named = self.folder / "in/torchinductor/model__0_forward_1.0"
+        named.mkdir(parents=True)
+        for name in ("fx_graph_runnable.py", "output_code.py"):
+            text = (WRAPPER.parent / name).read_text().replace("AOT ID: ['2_inference']", "AOT ID: ['2_forward']")
+            (copy / name).write_text(text)
+            (named / name).write_text(text)
+        [row] = debug_folder.convert(self.folder / "in", self.folder / "out")
+        self.assertEqual((row["folder"], row["phase"]), ("model__0_forward_1.0", "forward"))
+
+    def test_a_graph_with_an_attribute_is_refused(self):
+        text = "class Repro(torch.nn.Module):\n    def forward(self, x):\n        return (self._tensor_constant0,)\ndef load_args(reader):\n    pass\n"
+        with self.assertRaisesRegex(ValueError, "has an attribute"):
+            debug_folder.write_runnable(text, "t", "cuda")
+
+    def test_inputs_of_each_form_are_read(self):
+        text = textwrap.dedent("""\
+            class Repro(torch.nn.Module):
+                def forward(self, n, x, y):
+                    return (x,)
+            def load_args(reader):
+                reader.symint(7)  # n
+                buf0 = reader.storage(None, 64, device=device(type='cuda', index=0), dtype_hint=torch.int64)
+                reader.tensor(buf0, (2, 4), (1, 2), dtype=torch.int64, is_leaf=True)  # x
+                buf1 = reader.storage(None, 4)
+                reader.tensor(buf1, (2, 0), is_leaf=True)  # y
+            """)
+        _, inputs, _ = debug_folder.write_runnable(text, "t", "cuda")
+        self.assertEqual([each.row for each in inputs], [
+            {"name": "n", "kind": "number", "value": "7"},
+            {"name": "x", "kind": "tensor", "shape": ["2", "4"], "stride": ["1", "2"], "dtype": "int64", "device": "cuda:0"},
+            {"name": "y", "kind": "tensor", "shape": ["2", "0"], "stride": ["1", "1"], "dtype": "float32", "device": "cpu"}])
+
+    def test_a_folder_without_graphs_is_an_error(self):
+        with self.assertRaisesRegex(RequestError, "has no graph"):
+            debug_folder.convert(self.folder, self.folder / "out")
+
+
+class ProcessesTest(Folder):
+    def run_one(self, action, **bounds):
+        work = processes.Work("one", self.folder / "log.txt", action)
+        return next(iter(processes.run([work], processes.Bounds(**bounds))))[1]
+
+    def test_the_result_comes_back_and_the_output_goes_into_the_log(self):
+        result = self.run_one(lambda: print("said") or {"status": "captured"})
+        self.assertEqual(result["status"], "captured")
+        self.assertEqual((self.folder / "log.txt").read_text(), "said\n")
+
+    def test_a_process_that_is_too_slow_is_ended(self):
+        began = time.monotonic()
+        result = self.run_one(lambda: time.sleep(60), seconds=0.3)
+        self.assertEqual(result["reason"], "limit_seconds")
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_a_process_that_takes_too_much_memory_is_ended(self):
+        def grow():
+            held = bytearray(400 << 20)
+            held[::4096] = b"x" * len(held[::4096])
+            time.sleep(60)
+
+        self.assertEqual(self.run_one(grow, memory=200 << 20)["reason"], "limit_memory")
+
+    def test_a_process_that_fails_is_a_crash(self):
+        result = self.run_one(lambda: 1 / 0)
+        self.assertEqual((result["status"], result["reason"]), ("failed", "crash"))
+        self.assertIn("ZeroDivisionError", (self.folder / "log.txt").read_text())
+
+    def test_after_the_deadline_nothing_more_comes(self):
+        works = [processes.Work(str(n), self.folder / "log.txt", lambda: time.sleep(0.4) or {"status": "captured"}) for n in range(50)]
+        self.assertLess(len(list(processes.run(works, processes.Bounds(deadline=1.2)))), 6)
+
+
+class PlanTest(Folder):
+    def test_specs_are_checked(self):
+        for spec in ("resnet18", "nowhere:resnet18"):
+            with self.assertRaisesRegex(RequestError, "must be LIBRARY:NAME"):
+                models.list_models([spec])
+
+    def test_modules_of_a_checkout_are_found_without_running_it(self):
+        (self.folder / "nets").mkdir()
+        (self.folder / "nets/one.py").write_text("raise SystemExit\nclass A(nn.Module):\n    pass\nclass B(A):\n    pass\nclass C:\n    pass\n")
+        (self.folder / "tests").mkdir()
+        (self.folder / "tests/two.py").write_text("class D(nn.Module):\n    pass\n")
+        (self.folder / "broken.py").write_text("class E(nn.Module:\n")
+        names, problems = models.list_models([f"checkout:{self.folder}"])
+        self.assertEqual([each.model for each in names], ["nets.one.A", "nets.one.B"])
+        self.assertEqual(problems, [])
+        self.assertEqual([each.model for each in models.list_models([f"checkout:{self.folder}:B*"])[0]], ["nets.one.B"])
+
+    def test_what_is_not_there_is_named_and_the_rest_goes_on(self):
+        (self.folder / "one.py").write_text("class A(nn.Module):\n    pass\n")
+        names, problems = models.list_models([f"checkout:{self.folder}:Z*", f"checkout:{self.folder}"])
+        self.assertEqual((len(names), len(problems)), (1, 1))
+
+    def test_autotuning_needs_a_gpu(self):
+        with self.assertRaisesRegex(RequestError, "needs a GPU"):
+            command.variants({"autotune": True, "mode": "both"}, "h100")
+
+    def test_the_job_has_a_source_for_each_model(self):
+        debug_folder.convert(DEBUG, self.folder)
+        command.write_job(self.folder, "MIT")
+        job = (self.folder / "job.yaml").read_text()
+        self.assertIn('inductor: "./debug/torch_compile_debug"', job)
+        self.assertIn("keep: graphs", job)
+        self.assertIn('license: "MIT"', job)
+        self.assertNotIn("splits", job)
+
+    def test_twenty_models_are_divided(self):
+        for number in range(20):
+            folder = self.folder / f"timm/m{number}/m.0"
+            folder.mkdir(parents=True)
+            (folder / "graph.json").write_text("{}")
+            (folder.parent / "manifest.json").write_text("{}")
+        command.write_job(self.folder, "")
+        self.assertIn("\nsplits: {validation: 0.1, test: 0.1}\n", (self.folder / "job.yaml").read_text())
+
+    def test_a_stranger_runs_in_a_container_only(self):
+        options = {"check": False, "from": "", "out": str(self.folder), "model": [f"checkout:{self.folder}"], "list": "",
+                   "unsafe_no_container": False}
+        if not any(pathlib.Path(each).exists() for each in ("/.dockerenv", "/run/.containerenv")):
+            with self.assertRaisesRegex(RequestError, "container"):
+                command.capture(options)
+
+
+class GuardTextTest(unittest.TestCase):
+    def test_addresses_of_objects_go(self):
+        self.assertEqual(tracing.select_guards(["___check_obj_id(L['x'], 94012345678)", "L['self']._modules['a'].eps == 1e-05",
+                                                "check_tensor(L['x'], 94012345678, size=[2, 4])"]),
+                         ["check_tensor(L['x'], ID, size=[2, 4])", "L['self']._modules['a'].eps == 1e-05"])
+
+    def test_paths_of_this_machine_go(self):
+        text = graph_text._shorten_paths("# File: /opt/x/site-packages/timm/a.py:3 in f\n# File: /home/me/b.py:4 in g\n")
+        self.assertEqual(text, "# File: timm/a.py:3 in f\n# File: b.py:4 in g\n")
+
+
+MODELS = """
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+        self.linear = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        return self.linear(torch.relu(x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight))
+
+
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        return nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+class Constant(nn.Module):
+    def forward(self, x):
+        return torch.where(x > 0, x, torch.tensor(0.25))
+
+
+class Broken(nn.Module):
+    def forward(self, x):
+        raise OSError("no such weights")
+
+
+class Unknown(nn.Module):
+    def __init__(self, registry):
+        super().__init__()
+
+
+MODELS = {"norm": lambda: (Norm(64), [torch.randn(8, 64)]), "attention": lambda: (Attention(), [torch.randn(2, 4, 16, 32) for _ in "qkv"]),
+          "constant": lambda: (Constant(), [torch.randn(8, 64, requires_grad=True)]), "broken": lambda: (Broken(), [torch.randn(2)])}
+"""
+
+
+class CheckTest(Folder):
+    def test_a_check_replaces_that_of_the_same_device(self):
+        (self.folder / "graph.json").write_text(json.dumps({"checks": [{"status": "ok", "device": "cpu"}]}))
+        self.assertFalse(check.is_checked(self.folder))
+        for status in ("error", "close"):
+            check.add_check(self.folder, {"status": status, "device": "H100"})
+        self.assertEqual(json.loads((self.folder / "graph.json").read_text())["checks"],
+                         [{"status": "ok", "device": "cpu"}, {"status": "close", "device": "H100"}])
+        self.assertTrue(check.is_checked(self.folder))
+        self.assertEqual(check.read_status(self.folder), "close")
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_results_are_exact_close_or_different(self):
+        import torch
+
+        one, nan = torch.arange(8.0), torch.tensor([1.0, float("nan")])
+        for other, status in ((one.clone(), "exact"), (one + 1e-4, "close"), (one + 1, "different"), (one.double(), "different"),
+                              (one.reshape(2, 4), "different"), (one / 0, "different")):
+            self.assertEqual(check.compare([one], [other])["status"], status, other)
+        self.assertEqual(check.compare([nan, None], [nan.clone(), None])["status"], "exact")
+        self.assertEqual(check.compare([torch.tensor([1, 2])], [torch.tensor([1, 3])])["status"], "different")
+        for other in ([float("nan"), 1.0], [1.0, 0.0], [1.0, float("inf")]):
+            self.assertEqual(check.compare([nan], [torch.tensor(other)])["status"], "different", other)
+
+
+@unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+class CaptureTest(unittest.TestCase):
+    """One folder of captures without a GPU; each test looks at a part of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = contextlib.ExitStack()
+        cls.addClassCleanup(cls.stack.close)
+        cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
+        (cls.folder / "nets").mkdir()
+        (cls.folder / "nets/nets.py").write_text(MODELS)
+        cls.code, cls.said = cls.capture(f"file:{cls.folder}/nets/nets.py", f"checkout:{cls.folder}/nets")
+        cls.summary = json.loads((cls.folder / "out/captures.json").read_text())
+
+    @classmethod
+    def capture(cls, *specs, flags=()):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+            code = command.main([*specs, "--out", str(cls.folder / "out"), "--device", "h100", "--unsafe-no-container", *flags])
+        return code, said.getvalue()
+
+    def about(self, model, label):
+        return json.loads(next((self.folder / "out").glob(f"*/*{model}*/*{label}.0/graph.json")).read_text())
+
+    def test_each_model_is_captured_or_says_why_not(self):
+        self.assertEqual(self.code, 0, self.said)
+        self.assertEqual(self.summary["counts"]["captured"], 12, self.summary)
+        self.assertEqual(self.summary["reasons"], {"no_literal": 2, "os_error": 2, "no_input": 2})
+
+    def test_a_constant_is_written_out(self):
+        text = next((self.folder / "out").glob("file/constant/*inference.0/graph.py")).read_text()
+        self.assertIn("torch.tensor(0.25, dtype=torch.float32)", text)
+
+    def test_the_graphs_text_ran_alone(self):
+        self.assertEqual(self.summary["checks"], {"ok": self.summary["counts"]["graphs"]})
+
+    def test_training_has_a_forward_and_a_backward_graph(self):
+        for phase in ("forward", "backward"):
+            about = self.about("norm", f"training-{phase}")
+            self.assertEqual((about["phase"], about["device"]["real"], about["device"]["target"]), (phase, False, "cuda:90"))
+            self.assertTrue(all(kernel["operators"] for kernel in about["kernels"]))
+
+    def test_code_is_for_the_gpu_that_is_not_there(self):
+        code = next((self.folder / "out").glob("file/norm/*inference.0/output_code.py")).read_text()
+        self.assertIn("empty_strided_cuda", code)
+        self.assertIn("cc=90", code)
+        self.assertIn("async_compile.triton", code)
+
+    def test_attention_is_products_and_a_softmax(self):
+        about = self.about("attention", "inference")
+        self.assertIn("extern_kernels.bmm", [each["name"] for each in about["calls"]])
+        self.assertIn("aten._safe_softmax", [name for kernel in about["kernels"] for name in kernel["operators"]])
+
+    def test_what_is_captured_is_not_captured_again(self):
+        before = {path: path.stat().st_mtime_ns for path in (self.folder / "out").rglob("graph.json")}
+        code, said = self.capture(f"file:{self.folder}/nets/nets.py")
+        self.assertEqual((code, said), (0, ""))
+        self.assertEqual({path: path.stat().st_mtime_ns for path in (self.folder / "out").rglob("graph.json")}, before)
+
+    def test_dynamic_shapes_have_names(self):
+        self.capture(f"file:{self.folder}/nets/nets.py", flags=("--dynamic", "--mode", "inference", "--most", "1"))
+        about = self.about("norm", "inference-dynamic")
+        self.assertTrue(about["dynamic"])
+        shapes = [size for each in about["inputs"] for size in each.get("shape", [])]
+        named = {size for size in shapes if not size.isdigit()}
+        self.assertTrue(named, shapes)
+        for name in named:
+            self.assertTrue(any(name in guard for guard in about["guards"]), about["guards"])
+
+
+if __name__ == "__main__":
+    unittest.main()
