@@ -69,6 +69,16 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
          s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
          s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
        }},
+      {"sources[1].keep: must not be graphs for a holdout",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_GRAPHS);
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+       }},
+      {"sources[1]: must have neither keep, uses nor inductor if its role is evidence",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_GRAPHS);
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+       }},
       {"sources[1].uses: must not name \"kernels\", which has evidence",
        [](v1::JobSpec& s) {
          s.mutable_sources(1)->add_uses("kernels");
@@ -196,6 +206,15 @@ TEST(FetchPart, SaysThatFilesAreKeptAndNothingElseOfWhatIs) {
   EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
   source.set_keep(v1::SOURCE_KEEP_FILES);
   EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
+}
+
+// The graphs are beside the kernels, in files without a kernel marker.
+TEST(FetchPart, GraphsAreHandedOnAndOnlyKernelsExtracted) {
+  v1::Source source = Job().sources(0);
+  source.set_keep(v1::SOURCE_KEEP_GRAPHS);
+  EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
+  EXPECT_FALSE(ReadsWholeFiles(source));
+  EXPECT_TRUE(KeepsGraphs(source));
 }
 
 // It is compared as text, whatever is in it.
@@ -331,6 +350,15 @@ TEST(WithDefaults, IsIdempotent) {
   const v1::JobSpec once = WithDefaults(Job());
   EXPECT_EQ(once.sources(0).ref(), "HEAD");
   EXPECT_EQ(WithDefaults(once).SerializeAsString(), once.SerializeAsString());
+}
+
+TEST(WithDefaults, ASourceOfGraphsHasTheFilesOfCaptures) {
+  v1::JobSpec job;
+  job.add_sources()->set_inductor("captures");
+  job.mutable_sources(0)->set_keep(v1::SOURCE_KEEP_GRAPHS);
+  const v1::JobSpec spec = WithDefaults(job);
+  EXPECT_THAT(spec.sources(0).include(), ::testing::ElementsAre(kGraphsInclude));
+  EXPECT_THAT(spec.sources(0).exclude(), ::testing::IsEmpty());
 }
 
 TEST(WithDefaults, GraphsOfAnInductorFolderAreNoKernelsUnlessGlobsSaySo) {

@@ -202,6 +202,10 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
 // The graphs beside Inductor's kernels are left out only if the job gives no globs at all.
 void FillGlobs(v1::Source* source) {
   if (!source->include().empty()) return;
+  if (KeepsGraphs(*source)) {
+    source->add_include(kGraphsInclude);
+    return;
+  }
   source->add_include(source->role() == v1::SOURCE_ROLE_EVIDENCE ? kEvidenceInclude
                                                                  : kDefaultInclude);
   if (source->has_inductor() && source->exclude().empty()) source->add_exclude(kInductorExclude);
@@ -273,13 +277,17 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   if (!v1::SourceRole_IsValid(source.role()))
     return FieldError(where + ".role", "must be candidate, holdout or evidence");
   if (!v1::SourceKeep_IsValid(source.keep()))
-    return FieldError(where + ".keep", "must be kernels or files");
+    return FieldError(where + ".keep", "must be kernels, files or graphs");
   if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
     return FieldError(where + ".keep", "must not be files for a holdout, which keeps nothing");
   }
+  if (KeepsGraphs(source) && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
+    return FieldError(where + ".keep", "must not be graphs for a holdout, which keeps nothing");
+  }
   if (source.role() != v1::SOURCE_ROLE_EVIDENCE) return absl::OkStatus();
   // Nothing is extracted from evidence, so what says how that is done would silently do nothing.
-  if (source.keep() == v1::SOURCE_KEEP_FILES || !source.uses().empty() || source.has_inductor()) {
+  if (source.keep() == v1::SOURCE_KEEP_FILES || KeepsGraphs(source) || !source.uses().empty() ||
+      source.has_inductor()) {
     return FieldError(where, "must have neither keep, uses nor inductor if its role is evidence");
   }
   return absl::OkStatus();
@@ -373,6 +381,8 @@ bool ReadsWholeFiles(const v1::Source& source) {
   return source.keep() == v1::SOURCE_KEEP_FILES || source.role() == v1::SOURCE_ROLE_HOLDOUT;
 }
 
+bool KeepsGraphs(const v1::Source& source) { return source.keep() == v1::SOURCE_KEEP_GRAPHS; }
+
 v1::Source AsRead(const v1::JobSpec& settings, v1::Source source) {
   if (settings.references() && source.role() != v1::SOURCE_ROLE_EVIDENCE) {
     source.set_keep(v1::SOURCE_KEEP_FILES);
@@ -394,7 +404,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_uses();
   part.clear_hash_computed();
   part.clear_keep();
-  if (ReadsWholeFiles(source)) part.set_keep(v1::SOURCE_KEEP_FILES);
+  if (ReadsWholeFiles(source) || KeepsGraphs(source)) part.set_keep(v1::SOURCE_KEEP_FILES);
   // Evidence has no kernel marker, and so would be skipped.
   if (source.role() == v1::SOURCE_ROLE_EVIDENCE) part.set_role(source.role());
   return part;

@@ -32,6 +32,7 @@ absl::Status CheckUses(const v1::JobSpec& spec);
 // debug folder has the models' graphs beside the kernels, as Python files too.
 inline constexpr char kDefaultInclude[] = "**/*.{py,ipynb}";
 inline constexpr char kEvidenceInclude[] = "**/*.jsonl";
+inline constexpr char kGraphsInclude[] = "**/{graph.json,graph.py,model.py,output_code.py}";
 // The tensors of cases, each named by its SHA-256, which evidence also has if its cases are run.
 inline constexpr char kTensorInclude[] =
     "**/????????????????????????????????????????????????????????????????";
@@ -60,6 +61,10 @@ bool IsPinned(const v1::Source& source);
 // Returns whether every text of the source is read whole: it keeps files, or it is a holdout, which
 // is compared as text.
 bool ReadsWholeFiles(const v1::Source& source);
+
+// Returns whether the source's graphs go into the dataset. All of its files are then handed on;
+// only its kernels are extracted.
+bool KeepsGraphs(const v1::Source& source);
 
 // Returns the source as the job reads it. A job that asks for references reads whole files: tests
 // have no kernel marker, and would be skipped.

@@ -27,6 +27,7 @@
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/file_manifest.h"
 #include "dataset/export/fill_rows.h"
+#include "dataset/export/graph_files.h"
 #include "dataset/export/job_evidence.h"
 #include "dataset/export/kernel_writer.h"
 #include "dataset/export/mix_files.h"
@@ -77,7 +78,8 @@ struct WrittenKernels {
   std::map<std::string, int64_t> references;  // as KernelWriter has it
 };
 
-// Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix.
+// Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix;
+// then the graphs, which lead to them.
 absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                             const manifest::FollowedReviews& reviews,
                                             TableWriter* tables, Provenance* provenance,
@@ -95,13 +97,16 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());
   ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
+  ASSIGN_OR_RETURN(const GraphCounts graphs, WriteGraphs(store, index, references, dir, tables));
+  for (std::string& warning : graphs.ListWarnings()) warnings.push_back(std::move(warning));
   return WrittenKernels{TrainingCounts{{},
                                        writer->fim(),
                                        writer->instruct(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
                                         pairs.word_overlaps(), pairs.across_splits()},
                                        evidence->ToJson(),
-                                       nullptr},
+                                       nullptr,
+                                       graphs.ToJson()},
                         std::move(warnings), writer->references()};
 }
 

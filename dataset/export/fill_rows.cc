@@ -533,6 +533,12 @@ void FillTaskTokens(v1::TaskRow* row) {
   AddSpecialTokens("/module", row->module(), row);
 }
 
+void FillGraphTokens(v1::GraphRow* row) {
+  AddSpecialTokens("/pytorch", row->pytorch(), row);
+  AddSpecialTokens("/model_source", row->model_source(), row);
+  AddSpecialTokens("/wrapper", row->wrapper(), row);
+}
+
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row) {
   const v1::Decision& decision = index.DecisionOn(number);
   // A kernel that is rejected for the sake of one that is opted out names that one too.

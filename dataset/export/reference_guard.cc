@@ -10,6 +10,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/job/opt_out.h"
+#include "common/job/source_spec.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
 #include "common/text/words.h"
@@ -63,7 +64,9 @@ absl::StatusOr<ReferenceGuard> ReferenceGuard::Make(cas::BlobStore& store,
   const v1::ContaminationPolicy& policy = manifest.dedup().contamination();
   guard.overlap_ = policy.overlap();
   if (std::all_of(manifest.sources().begin(), manifest.sources().end(),
-                  [](const v1::ManifestSource& source) { return source.references().empty(); })) {
+                  [](const v1::ManifestSource& source) {
+                    return source.references().empty() && !job::KeepsGraphs(source.source());
+                  })) {
     return guard;
   }
   RETURN_IF_ERROR(guard.AddOptedOut(store, manifest));

@@ -430,6 +430,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"instruct_excluded", training.instruct.excluded},
           {"pairs", PairsJson(index, training.pairs)},
           {"references", training.references},
+          {"graphs", training.graphs},
           {"evidence", training.evidence},
           {"opt_out", OptOutJson(index)},
           {"unmatched", UnmatchedJson(index, training.evidence)},

@@ -45,6 +45,7 @@ struct TrainingCounts {
   PairCounts pairs;
   Json evidence;    // as JobEvidence has it; null without evidence
   Json references;  // kernels by the `status` of their first row; null if the job asks for none
+  Json graphs;      // as GraphCounts has it; null if no source keeps graphs
 };
 
 // The stages that made the dataset: name to version.

@@ -43,6 +43,7 @@ const std::vector<DatasetFile>& DatasetFiles() {
       MakeRowFile<v1::IrRow>(),
       MakeRowFile<v1::ReferenceRow>(),
       MakeRowFile<v1::TaskRow>(),
+      MakeRowFile<v1::GraphRow>(),
       MakeRowFile<v1::LedgerRow>(),
       MakeRowFile<v1::NoticeRow>(),
       Folder(kTablesFolder, ".parquet", Presence::kAlways,

@@ -19,6 +19,7 @@ inline constexpr char kWholeFilesFile[] = "files.jsonl";
 inline constexpr char kIrFile[] = "ir.jsonl";
 inline constexpr char kReferencesFile[] = "references.jsonl";
 inline constexpr char kTasksFile[] = "tasks.jsonl";
+inline constexpr char kGraphsFile[] = "pytorch_triton.jsonl";
 inline constexpr char kManifestFile[] = "MANIFEST.json";
 inline constexpr char kLedgerFile[] = "ledger.jsonl";
 inline constexpr char kNoticesFile[] = "notices.jsonl";
