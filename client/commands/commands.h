@@ -310,6 +310,28 @@ struct RecordOptions {
   bool unsafe_no_container = false;
 };
 
+struct CaptureOptions {
+  std::vector<std::string> models;  // LIBRARY:NAME
+  std::string list;                 // a file of such names; empty: none
+  std::string from;                 // a folder of TorchInductor's to convert; empty: none
+  std::string out = "captures";
+  std::string device;  // "cuda", or a GPU that is not there: "h100", "a100"; empty: as the machine
+  std::string mode = "both";
+  std::string dtype = "float32";
+  std::string license;  // the models'; empty: the library's
+  int batch = 2;
+  int length = 32;  // a sequence's
+  int workers = 1;
+  int seconds = 300;    // bounds a capture
+  int memory = 8;       // likewise, in GiB
+  double deadline = 0;  // seconds after which nothing is begun; 0: none
+  int most = 0;         // the most captures; 0: all
+  bool dynamic = false;
+  bool autotune = false;
+  bool check = false;
+  bool unsafe_no_container = false;
+};
+
 struct RunOptions {
   std::string dataset;   // the folder of an export, or a bundle
   std::string evidence;  // empty: evidence.jsonl in the dataset, or here
@@ -340,6 +362,7 @@ struct ExportTasksOptions {
 };
 
 absl::Status Record(const RecordOptions& options, const Console& console);
+absl::Status Capture(const CaptureOptions& options, const Console& console);
 absl::Status RunKernels(const RunOptions& options, const Console& console);
 absl::Status ExportTasks(const ExportTasksOptions& options, const Console& console);
 

@@ -1,5 +1,6 @@
-// The commands record, run and export-tasks. The Python module of the wheel does the work
-// (python/kernelmill/execution and tasks): kernels are Python, and so is all that launches them.
+// The commands record, run, capture and export-tasks. The Python module of the wheel does the work
+// (python/kernelmill/execution, capture and tasks): kernels and models are Python, and so is all
+// that launches them.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -54,6 +55,31 @@ absl::Status RunKernels(const RunOptions& options, const Console& console) {
                                  {"merge", options.merge},
                                  {"unsafe_no_sandbox", options.unsafe_no_sandbox},
                                  {"json", console.json()}});
+}
+
+absl::Status Capture(const CaptureOptions& options, const Console& console) {
+  const nlohmann::json given = {{"model", options.models},
+                                {"list", options.list},
+                                {"from", options.from},
+                                {"out", options.out},
+                                {"device", options.device},
+                                {"mode", options.mode},
+                                {"dtype", options.dtype},
+                                {"license", options.license},
+                                {"batch", options.batch},
+                                {"length", options.length},
+                                {"workers", options.workers},
+                                {"seconds", options.seconds},
+                                {"memory", options.memory},
+                                {"deadline", options.deadline},
+                                {"most", options.most},
+                                {"dynamic", options.dynamic},
+                                {"autotune", options.autotune},
+                                {"check", options.check},
+                                {"unsafe_no_container", options.unsafe_no_container},
+                                {"json", console.json()}};
+  return BecomePython("capture", "kernelmill.capture.command", "module.command(sys.argv[1])",
+                      given.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 absl::Status ExportTasks(const ExportTasksOptions& options, const Console& console) {

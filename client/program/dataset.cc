@@ -149,6 +149,55 @@ void AddRecord(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+void AddCapture(CommandLine& line) {
+  const auto options = std::make_shared<CaptureOptions>();
+  CLI::App* sub = line.Add(
+      "capture",
+      "capture models as PyTorch and the Triton kernels that TorchInductor makes of them",
+      [options](Console& console) -> absl::StatusOr<int> { return Capture(*options, console); });
+  sub->add_option("MODEL", options->models,
+                  "LIBRARY:NAME, with globs; a library is timm, torchvision, transformers, "
+                  "torchbench, checkout (a folder) or file (Python with MODELS)");
+  TakesFile(sub->add_option("--list", options->list, "a file of such names, one a line"));
+  TakesFolder(sub->add_option("--from", options->from,
+                              "convert a folder that TORCH_COMPILE_DEBUG=1 left, and capture "
+                              "nothing"));
+  TakesFolder(sub->add_option("--out", options->out,
+                              "the folder of the captures; a capture that "
+                              "it has is not made again"))
+      ->capture_default_str();
+  TakesWord(sub->add_option("--device", options->device,
+                            "cuda, or a GPU that is not there (default: cuda where there is one, "
+                            "else h100)"),
+            {"cuda", "h100", "a100"});
+  TakesWord(sub->add_option("--mode", options->mode, "the graphs to capture"),
+            {"inference", "training", "both"})
+      ->capture_default_str();
+  TakesWord(sub->add_option("--dtype", options->dtype, "the type of weights and inputs"),
+            {"float32", "float16", "bfloat16"})
+      ->capture_default_str();
+  sub->add_option("--license", options->license,
+                  "the models' licence, for job.yaml (default: the library's)");
+  sub->add_option("--batch", options->batch, "inputs at a time")->capture_default_str();
+  sub->add_option("--length", options->length, "tokens of an input")->capture_default_str();
+  sub->add_flag("--dynamic", options->dynamic, "capture with dynamic shapes");
+  sub->add_flag("--autotune", options->autotune,
+                "let Triton's templates compete for matrix products (max-autotune); needs a GPU");
+  sub->add_flag("--check", options->check,
+                "run the captures of --out on this machine's GPU, in eager and compiled, and "
+                "capture nothing");
+  sub->add_option("--workers", options->workers, "processes at a time")->capture_default_str();
+  sub->add_option("--seconds", options->seconds, "bound of one process")->capture_default_str();
+  sub->add_option("--memory", options->memory, "bound of one process, in GiB")
+      ->capture_default_str();
+  sub->add_option("--deadline", options->deadline,
+                  "seconds after which what runs is ended (default: none)");
+  sub->add_option("--most", options->most, "the most captures; 0: all")->capture_default_str();
+  sub->add_flag("--unsafe-no-container", options->unsafe_no_container,
+                "run the code of a checkout or file outside of a container");
+  line.AddCommonFlags(*sub);
+}
+
 void AddRun(CommandLine& line) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* sub = line.Add(
@@ -402,6 +451,7 @@ void AddDatasetCommands(CommandLine& line) {
   AddDiff(line);
   AddPublish(line);
   AddRecord(line);
+  AddCapture(line);
   AddRun(line);
   AddExportTasks(line);
   AddSimilar(line);
