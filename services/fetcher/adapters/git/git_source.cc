@@ -35,6 +35,7 @@
 #include "services/fetcher/adapters/git/git_transfer.h"
 #include "services/fetcher/adapters/git/object_database.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
+#include "services/fetcher/core/history/past_objects.h"
 #include "services/fetcher/core/selection/file_policy.h"
 #include "services/fetcher/core/url_policy.h"
 
@@ -42,7 +43,7 @@ namespace kernelmill::fetcher {
 namespace {
 
 // A commit in a temporary repository.
-class GitSnapshot : public Snapshot {
+class GitSnapshot : public Snapshot, public PastObjects {
  public:
   GitSnapshot(std::unique_ptr<GitTransfer> transfer, ObjectDatabase objects)
       : transfer_(std::move(transfer)), objects_(std::move(objects)) {}
@@ -68,6 +69,32 @@ class GitSnapshot : public Snapshot {
     return objects_.ReadBlob(entry.id);
   }
 
+  PastObjects* past() override { return this; }
+
+  // A server that could send nothing less has sent the history already.
+  absl::Status BringCommits(const std::string& commit, int depth) override {
+    ASSIGN_OR_RETURN(const bool here, HasCommits(commit, depth));
+    if (here) return absl::OkStatus();
+    RETURN_IF_ERROR(transfer_->FetchHistory(commit, depth));
+    return Measure();
+  }
+  absl::Status BringTrees(const std::vector<std::string>& ids) override {
+    return FetchInBatches(ids, GitTransfer::kTreesAlone);
+  }
+  absl::Status BringBlobs(const std::vector<std::string>& ids) override {
+    return FetchInBatches(ids, "");
+  }
+  absl::StatusOr<PastCommit> ReadCommit(const std::string& id) override {
+    return objects_.ReadPastCommit(id);
+  }
+  absl::StatusOr<std::vector<PastEntry>> ReadTree(const std::string& id) override {
+    return objects_.ReadTree(id);
+  }
+  absl::StatusOr<int64_t> BlobSize(const std::string& id) override { return objects_.BlobSize(id); }
+  absl::StatusOr<std::string> ReadBlob(const std::string& id) override {
+    return objects_.ReadBlob(id);
+  }
+
   // Returns a pack for the next fetch: the commit, its trees, the blobs that are read, and blobs of
   // earlier fetches, for other globs, that the tree still has.
   absl::StatusOr<std::string> Pack() const;
@@ -76,6 +103,11 @@ class GitSnapshot : public Snapshot {
   std::set<std::string> Wanted() const;
   // Fetches the objects of `ids` that are not here yet.
   absl::Status Fetch(const std::set<std::string>& ids);
+  // Says whether all first parents are here, as far as `depth` or the root.
+  absl::StatusOr<bool> HasCommits(const std::string& commit, int depth) const;
+  absl::Status FetchInBatches(const std::vector<std::string>& ids, const std::string& filter);
+  // Reads what is here now, and counts it.
+  absl::Status Measure();
 
   const std::unique_ptr<GitTransfer> transfer_;  // owns the files that objects_ reads
   ObjectDatabase objects_;
@@ -118,6 +150,40 @@ absl::Status GitSnapshot::Fetch(const std::set<std::string>& ids) {
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> missing, transfer_->FetchObjects(lacking));
   missing_.insert(missing.begin(), missing.end());
+  return Measure();
+}
+
+absl::StatusOr<bool> GitSnapshot::HasCommits(const std::string& commit, int depth) const {
+  std::string at = commit;
+  for (int i = 0; i < depth; ++i) {
+    if (!objects_.Has(at)) return false;
+    ASSIGN_OR_RETURN(const PastCommit read, objects_.ReadPastCommit(at));
+    if (read.parents.empty()) break;
+    at = read.parents[0];
+  }
+  return true;
+}
+
+// In the order of `ids`, so that versions of one file are in one batch, as deltas of each other.
+absl::Status GitSnapshot::FetchInBatches(const std::vector<std::string>& ids,
+                                         const std::string& filter) {
+  constexpr size_t kBatch = 8192;
+  std::vector<std::string> lacking;
+  for (const std::string& id : ids) {
+    if (!objects_.Has(id) && missing_.count(id) == 0) lacking.push_back(id);
+  }
+  for (size_t at = 0; at < lacking.size(); at += kBatch) {
+    const std::vector<std::string> batch(
+        lacking.begin() + static_cast<int64_t>(at),
+        lacking.begin() + static_cast<int64_t>(std::min(lacking.size(), at + kBatch)));
+    ASSIGN_OR_RETURN(const std::vector<std::string> missing,
+                     transfer_->FetchObjects(batch, filter));
+    missing_.insert(missing.begin(), missing.end());
+  }
+  return lacking.empty() ? absl::OkStatus() : Measure();
+}
+
+absl::Status GitSnapshot::Measure() {
   RETURN_IF_ERROR(objects_.Refresh());
   ASSIGN_OR_RETURN(const GitTransfer::Stats stats, transfer_->Measure());
   listing_.bytes_received = stats.bytes;

@@ -46,9 +46,10 @@ bool IsUnadvertised(const absl::Status& failure) {
 
 // No refs are stored, no tags are followed, and nothing is repacked: the repository lives as long
 // as one fetch.
-std::vector<std::string> FetchArguments(const char* option) {
+std::vector<std::string> FetchArguments(const std::string& option,
+                                        const std::string& filter = "blob:none") {
   return {"--quiet",
-          "--filter=blob:none",
+          "--filter=" + filter,
           "--no-tags",
           "--no-write-fetch-head",
           "--no-auto-maintenance",
@@ -151,6 +152,15 @@ absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
   return IsUnadvertised(fetched) ? FetchBranches(commit) : fetched;
 }
 
+absl::Status GitTransfer::FetchHistory(absl::string_view commit, int depth) {
+  GitCall call = {"fetch", FetchArguments(absl::StrCat("--depth=", depth), kTreesAlone)};
+  call.arguments.emplace_back(commit);
+  ObjectRequest request = {{std::string(commit)}};
+  request.depth = depth;
+  request.filter = kTreesAlone;
+  return Explain(Bring(request, call));
+}
+
 // Before version 2 of the protocol, most servers send only what a branch or a tag names, and what
 // that needs: then the whole history is fetched, with its blobs, since these cannot be asked for
 // later. A commit that is not in it is on no branch.
@@ -175,11 +185,15 @@ absl::Status GitTransfer::FetchBranches(absl::string_view commit) {
 // A blob over the limit on file sizes is fetched all the same, up to pack_bytes, and skipped once
 // its size is known: --filter=blob:limit does not apply to objects that are asked for by id, and
 // few servers offer the protocol's object-info, which git 2.39 does not use.
-absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<std::string> ids) {
+absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<std::string> ids,
+                                                                   const std::string& filter) {
   std::vector<std::string> missing;
   for (int tries = 0; !ids.empty() && tries <= missing_objects_; ++tries) {
+    ObjectRequest request = {ids};
+    request.filter = filter;
     const absl::Status fetched =
-        Bring({ids}, {"fetch", FetchArguments("--stdin"), absl::StrJoin(ids, "\n") + "\n"});
+        Bring(request, {"fetch", FetchArguments("--stdin", filter.empty() ? "blob:none" : filter),
+                        absl::StrJoin(ids, "\n") + "\n"});
     if (fetched.ok()) return missing;
     const std::string refused = RefusedObject(fetched.message());
     const auto at = std::find(ids.begin(), ids.end(), refused);

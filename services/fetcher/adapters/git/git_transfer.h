@@ -37,9 +37,16 @@ class GitTransfer {
   // Fetches the commit and its trees: no parents, and no blobs if the server can leave them out.
   absl::Status FetchCommit(absl::string_view commit);
 
+  // Fetches `depth` generations of commits, without trees and blobs if the server can leave them
+  // out.
+  absl::Status FetchHistory(absl::string_view commit, int depth);
+
   // Fetches exactly the objects `ids`, in one transfer. Returns those that the server does not
-  // have.
-  absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids);
+  // have. A tree comes without its folders and files if `filter` is kTreesAlone, and with them
+  // otherwise.
+  static constexpr char kTreesAlone[] = "tree:0";
+  absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids,
+                                                        const std::string& filter = "");
 
   // Returns a pack of objects that are here. FAILED_PRECONDITION: it is larger than a cached pack
   // may be.

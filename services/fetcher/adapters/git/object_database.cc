@@ -136,7 +136,8 @@ absl::StatusOr<std::string> ObjectDatabase::ReadBlob(const std::string& id) cons
                      git_odb_object_size(object));
 }
 
-absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::string& id) const {
+absl::StatusOr<ObjectDatabase::CommitPtr> ObjectDatabase::LookupCommit(
+    const std::string& id) const {
   ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
   ASSIGN_OR_RETURN(const int64_t size, CheckedSize(oid, GIT_OBJECT_COMMIT));
   if (size > kMaxCommitBytes)
@@ -146,8 +147,41 @@ absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::str
   if (const int error = git_commit_lookup(&commit, repository_.get(), &oid); error != 0) {
     return GitError(error, id);
   }
-  const std::unique_ptr<git_commit, Freer<git_commit, git_commit_free>> owned(commit);
-  return Commit{*git_commit_tree_id(commit), git_commit_time(commit)};
+  return CommitPtr(commit);
+}
+
+absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::string& id) const {
+  ASSIGN_OR_RETURN(const CommitPtr commit, LookupCommit(id));
+  return Commit{*git_commit_tree_id(commit.get()), git_commit_time(commit.get())};
+}
+
+absl::StatusOr<PastCommit> ObjectDatabase::ReadPastCommit(const std::string& id) const {
+  ASSIGN_OR_RETURN(const CommitPtr commit, LookupCommit(id));
+  PastCommit out;
+  out.tree = Hex(*git_commit_tree_id(commit.get()));
+  for (unsigned int i = 0; i < git_commit_parentcount(commit.get()); ++i) {
+    out.parents.push_back(Hex(*git_commit_parent_id(commit.get(), i)));
+  }
+  const git_signature* author = git_commit_author(commit.get());
+  out.author_time = author == nullptr ? 0 : author->when.time;
+  out.commit_time = git_commit_time(commit.get());
+  const char* message = git_commit_message_raw(commit.get());
+  out.message = message == nullptr ? "" : message;
+  return out;
+}
+
+absl::StatusOr<std::vector<PastEntry>> ObjectDatabase::ReadTree(const std::string& id) const {
+  ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
+  if (!Has(id)) return absl::NotFoundError(id);
+  ASSIGN_OR_RETURN(const TreePtr tree, LookupTree(oid));
+  std::vector<PastEntry> entries;
+  for (size_t i = 0; i < git_tree_entrycount(tree.get()); ++i) {
+    const git_tree_entry* entry = git_tree_entry_byindex(tree.get(), i);
+    const uint32_t mode = git_tree_entry_filemode_raw(entry);
+    entries.push_back({git_tree_entry_name(entry), Hex(*git_tree_entry_id(entry)), IsFolder(mode),
+                       !IsFolder(mode) && ToEntryKind(mode) == EntryKind::kFile});
+  }
+  return entries;
 }
 
 absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid& id) const {

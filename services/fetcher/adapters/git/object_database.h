@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "services/fetcher/core/history/past_objects.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 
 namespace kernelmill::fetcher {
@@ -42,6 +43,9 @@ class ObjectDatabase {
   absl::StatusOr<int64_t> BlobSize(const std::string& id) const;
   absl::StatusOr<std::string> ReadBlob(const std::string& id) const;
   absl::StatusOr<Commit> ReadCommit(const std::string& id) const;
+  // Reads a commit with its message and parents, and the entries of one folder.
+  absl::StatusOr<PastCommit> ReadPastCommit(const std::string& id) const;
+  absl::StatusOr<std::vector<PastEntry>> ReadTree(const std::string& id) const;
 
   // Adds every file below the tree to the selection, folder by folder. Uses a stack of its own, and
   // holds only the trees of one path's folders in memory at a time, so that a hostile tree cannot
@@ -67,6 +71,8 @@ class ObjectDatabase {
   };
 
   ObjectDatabase(OdbPtr odb, RepositoryPtr repository);
+  using CommitPtr = std::unique_ptr<git_commit, Freer<git_commit, git_commit_free>>;
+  absl::StatusOr<CommitPtr> LookupCommit(const std::string& id) const;
   absl::StatusOr<int64_t> CheckedSize(const git_oid& id, git_object_t kind) const;
   absl::StatusOr<TreePtr> LookupTree(const git_oid& id) const;
 

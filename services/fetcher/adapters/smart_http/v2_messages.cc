@@ -215,6 +215,9 @@ std::string FetchRequest(const ObjectRequest& request) {
   if (request.shallow_commit) {
     AppendLine(body, "deepen 1");
     AppendLine(body, "filter blob:none");
+  } else {
+    if (request.depth > 0) AppendLine(body, "deepen ", request.depth);
+    if (!request.filter.empty()) AppendLine(body, "filter ", request.filter);
   }
   for (const std::string& id : request.want) AppendLine(body, "want ", id);
   if (!request.have.empty()) AppendLine(body, "have ", request.have);

@@ -28,6 +28,8 @@ struct ObjectRequest {
   // False: exactly the objects of `want`.
   bool shallow_commit = false;
   std::string have = "";  // a commit that is here with its trees, but without parents; may be empty
+  int depth = 0;          // if not shallow_commit: how many generations of commits; 0: all
+  std::string filter = "";  // if not shallow_commit: the filter for what is not in `want`
 };
 
 // Return the bodies of requests in version 2 of git's protocol (gitprotocol-v2(5)). They use no

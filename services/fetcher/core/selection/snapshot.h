@@ -11,6 +11,8 @@
 
 namespace kernelmill::fetcher {
 
+class PastObjects;  // services/fetcher/core/history
+
 enum class EntryKind { kFile, kSymlink, kSubmodule, kSpecial };
 
 // A file of a source.
@@ -57,6 +59,9 @@ class Snapshot {
 
   // Returns where a symbolic link of listing().licenses leads, as it is written. Errors as of Read.
   virtual absl::StatusOr<std::string> ReadLink(const Entry& entry) { return Read(entry); }
+
+  // Returns the objects before the pinned commit; null for a source without commits.
+  virtual PastObjects* past() { return nullptr; }
 };
 
 }  // namespace kernelmill::fetcher

@@ -1,0 +1,64 @@
+#ifndef KERNELMILL_SERVICES_FETCHER_CORE_HISTORY_WALK_HISTORY_H_
+#define KERNELMILL_SERVICES_FETCHER_CORE_HISTORY_WALK_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kernelmill/v1/history.pb.h"
+#include "services/fetcher/core/history/changed_files.h"
+#include "services/fetcher/core/history/past_objects.h"
+
+namespace kernelmill::fetcher {
+
+// Bounds on a history. Beyond `versions` and `bytes` older commits are left out, so that the result
+// is a function of the repository and these options.
+struct HistoryLimits {
+  size_t versions = 50'000;            // versions of files
+  int64_t bytes = int64_t{256} << 20;  // all versions together
+  int64_t file_bytes = 4 << 20;        // one version; a larger one is lost
+  size_t probes = 50'000;
+  size_t message_bytes = 64 << 10;  // a message, which is cut there
+  DiffLimits diff;
+};
+
+// The question to a history.
+struct HistoryRequest {
+  std::string commit;  // the pinned one
+  int depth = 0;       // commits, along first parents
+  int64_t since = 0;   // seconds since 1970: no commit before it; 0: no such time
+  // Says whether a file's history is read.
+  std::function<bool(absl::string_view path)> wanted;
+  std::vector<std::string> at_head;        // the paths that may hold kernels at the pinned commit
+  std::vector<std::string> license_files;  // of the root, at the pinned commit
+};
+
+// A version of a file, to be put into a shard.
+struct VersionRef {
+  std::string id;
+  std::string path;
+  int64_t bytes = 0;
+};
+
+struct WalkedHistory {
+  v1::HistoryIndex index;
+  std::vector<VersionRef> versions;  // sorted by id; their blobs are here
+};
+
+// Says whether a text may hold a kernel, by words without which none can be made: fewer files than
+// the selection's markers, which host code has as well. A history reads each file many times.
+bool MayHoldKernel(absl::string_view content);
+
+// Walks from the pinned commit back along first parents, and brings the commits, the folders that
+// differ, and both sides of the files that may hold kernels (FollowedFiles), but nothing else.
+// Errors: as PastObjects and FindChangedFiles.
+absl::StatusOr<WalkedHistory> WalkHistory(PastObjects& objects, const HistoryRequest& request,
+                                          const HistoryLimits& limits);
+
+}  // namespace kernelmill::fetcher
+
+#endif  // KERNELMILL_SERVICES_FETCHER_CORE_HISTORY_WALK_HISTORY_H_
