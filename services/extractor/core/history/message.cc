@@ -1,0 +1,317 @@
+#include "services/extractor/core/history/message.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace kernelmill::extractor {
+namespace {
+
+bool IsWordByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
+
+bool IsAddressByte(char c) { return IsWordByte(c) || absl::StrContains(".+-%", c); }
+
+// "Signed-off-by:", "Co-authored-by:", "Cc:" and the like.
+bool IsTrailer(absl::string_view line) {
+  line = absl::StripLeadingAsciiWhitespace(line);
+  while (absl::ConsumePrefix(&line, "*") || absl::ConsumePrefix(&line, "-")) {
+    line = absl::StripLeadingAsciiWhitespace(line);
+  }
+  const size_t colon = line.find(':');
+  if (colon == absl::string_view::npos || colon > 40) return false;
+  const std::string key = absl::AsciiStrToLower(line.substr(0, colon));
+  if (key == "cc" || key == "author" || key == "authors" || key == "reviewers") return true;
+  return absl::EndsWith(key, "-by") || absl::EndsWith(key, " by");
+}
+
+// Writes over the address around each '@' that has a name before it and a dot in what follows.
+std::string WithoutAddresses(absl::string_view text) {
+  std::string out(text);
+  for (size_t at = text.find('@'); at != absl::string_view::npos; at = text.find('@', at + 1)) {
+    size_t begin = at, end = at + 1;
+    while (begin > 0 && IsAddressByte(text[begin - 1])) --begin;
+    while (end < text.size() && IsAddressByte(text[end])) ++end;
+    const absl::string_view host = text.substr(at + 1, end - at - 1);
+    if (begin == at || !absl::StrContains(host, '.')) continue;
+    for (size_t i = begin; i < end; ++i) {
+      if (absl::ascii_isalnum(text[i])) out[i] = 'x';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string CleanMessage(absl::string_view message) {
+  std::string kept;
+  for (const absl::string_view line : absl::StrSplit(message, '\n')) {
+    if (IsTrailer(line)) continue;
+    absl::StrAppend(&kept, absl::StripTrailingAsciiWhitespace(line), "\n");
+  }
+  return WithoutAddresses(absl::StripTrailingAsciiWhitespace(kept));
+}
+
+std::vector<std::string> FindReverted(absl::string_view message) {
+  constexpr absl::string_view kWords = "This reverts commit ";
+  std::vector<std::string> commits;
+  for (size_t at = message.find(kWords); at != absl::string_view::npos;
+       at = message.find(kWords, at + 1)) {
+    absl::string_view id = message.substr(at + kWords.size(), 40);
+    const auto end = std::find_if_not(id.begin(), id.end(), absl::ascii_isxdigit);
+    id = id.substr(0, static_cast<size_t>(end - id.begin()));
+    if (id.size() >= 7) commits.push_back(absl::AsciiStrToLower(id));
+  }
+  return commits;
+}
+
+namespace {
+
+constexpr size_t kMostClaims = 32;
+constexpr size_t kMostLine = 1000;
+
+constexpr std::array<absl::string_view, 43> kDevices = {
+    "H100",     "H200",     "H800",  "H20",    "A100",   "A800",   "A10G",   "A10",    "A30",
+    "A40",      "A6000",    "V100",  "P100",   "T4",     "L40S",   "L40",    "L4",     "B100",
+    "B200",     "B300",     "GB200", "GH200",  "MI100",  "MI200",  "MI210",  "MI250X", "MI250",
+    "MI300X",   "MI300A",   "MI300", "MI308X", "MI325X", "MI350",  "MI355X", "MI355",  "RTX 3090",
+    "RTX 4090", "RTX 5090", "3090",  "4090",   "5090",   "gfx942", "gfx950"};
+
+// The units of measures; lower case. A time in seconds alone is not one: "wait 5 s".
+constexpr std::array<absl::string_view, 28> kUnits = {
+    "ms",       "us",         "\xc2\xb5s", "\xce\xbcs", "ns",      "usec",      "msec",
+    "tflops",   "tflop/s",    "tflops/s",  "gflops",    "gflop/s", "pflops",    "gb/s",
+    "gib/s",    "tb/s",       "tib/s",     "mb/s",      "gbps",    "tbps",      "tok/s",
+    "tokens/s", "tokens/sec", "tok/sec",   "it/s",      "iter/s",  "samples/s", "us/iter"};
+
+// The words that a ratio or a percentage needs in its line.
+constexpr std::array<absl::string_view, 25> kMeasures = {
+    "fast",   "speed",    "slow",    "perf",     "throughput", "latency", "improv",
+    "reduc",  "gain",     "better",  "quick",    "mfu",        "util",    "bandwidth",
+    "memory", "overhead", "regress", "boost",    "efficien",   "runtime", "saving",
+    "less",   "win",      "time",    "occupancy"};
+
+// A number of a line, and the place behind it.
+struct Number {
+  double value = 0;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// Reads the number at `at`, which no word, number or version goes on from.
+std::optional<Number> ReadNumber(absl::string_view line, size_t at) {
+  if (!absl::ascii_isdigit(line[at])) return std::nullopt;
+  if (at > 0 && (IsWordByte(line[at - 1]) || line[at - 1] == '.' || line[at - 1] == '#')) {
+    return std::nullopt;
+  }
+  size_t end = at;
+  bool point = false;
+  while (end < line.size()) {
+    const bool next_digit = end + 1 < line.size() && absl::ascii_isdigit(line[end + 1]);
+    if (line[end] == '.' && !point && next_digit) {
+      point = true;
+    } else if (!absl::ascii_isdigit(line[end]) && !(line[end] == ',' && next_digit && !point)) {
+      break;
+    }
+    ++end;
+  }
+  if (end + 1 < line.size() && line[end] == '.' && absl::ascii_isdigit(line[end + 1])) {
+    return std::nullopt;  // a version, such as 3.5.1
+  }
+  std::string digits;
+  for (const char c : line.substr(at, end - at)) {
+    if (c != ',') digits += c;
+  }
+  Number number = {0, at, end};
+  if (!absl::SimpleAtod(digits, &number.value)) return std::nullopt;
+  return number;
+}
+
+size_t SkipBlanks(absl::string_view line, size_t at) {
+  while (at < line.size() &&
+         (line[at] == ' ' || line[at] == '\t' || line[at] == '`' || line[at] == '*'))
+    ++at;
+  return at;
+}
+
+// Reads the unit behind a number; empty if none is there.
+absl::string_view ReadUnit(absl::string_view line, size_t at, size_t* end) {
+  *end = at;
+  at = SkipBlanks(line, at);
+  absl::string_view best;
+  for (const absl::string_view unit : kUnits) {
+    if (unit.size() <= best.size() || !absl::StartsWithIgnoreCase(line.substr(at), unit)) continue;
+    const size_t behind = at + unit.size();
+    if (behind < line.size() && (IsWordByte(line[behind]) || line[behind] == '/')) continue;
+    best = line.substr(at, unit.size());
+  }
+  if (!best.empty()) *end = at + best.size();
+  return best;
+}
+
+// Reads the "x" or "times" of a ratio that is no dimension.
+bool ReadTimes(absl::string_view line, size_t at, size_t* end) {
+  for (const absl::string_view sign : {"x", "X", "\xc3\x97"}) {
+    if (!absl::StartsWith(line.substr(at), sign)) continue;
+    *end = at + sign.size();
+    const size_t behind = SkipBlanks(line, *end);
+    if (*end < line.size() && IsWordByte(line[*end])) return false;
+    return behind >= line.size() || !absl::ascii_isdigit(line[behind]);
+  }
+  return false;
+}
+
+// Reads the arrow or word between two values of one measure.
+bool ReadArrow(absl::string_view line, size_t at, size_t* end) {
+  at = SkipBlanks(line, at);
+  for (const absl::string_view arrow :
+       {"-->", "->", "=>", "\xe2\x86\x92", "\xe2\x9e\x9c", "to ", "down to "}) {
+    if (!absl::StartsWithIgnoreCase(line.substr(at), arrow)) continue;
+    *end = SkipBlanks(line, at + arrow.size());
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> FindDevices(absl::string_view text) {
+  std::vector<std::pair<size_t, std::string>> found;
+  std::vector<bool> taken(text.size(), false);
+  for (const absl::string_view device : kDevices) {
+    for (size_t at = text.find(device); at != absl::string_view::npos;
+         at = text.find(device, at + 1)) {
+      const size_t end = at + device.size();
+      const bool alone =
+          (at == 0 || !IsWordByte(text[at - 1])) && (end == text.size() || !IsWordByte(text[end]));
+      if (!alone || taken[at] || taken[end - 1]) continue;
+      std::fill(taken.begin() + static_cast<int64_t>(at), taken.begin() + static_cast<int64_t>(end),
+                true);
+      // A number alone may be any number.
+      if (absl::ascii_isdigit(device[0]) && !absl::StrContains(text, "RTX") &&
+          !absl::StrContains(text, "GeForce")) {
+        continue;
+      }
+      found.emplace_back(at, std::string(device));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> names;
+  for (auto& [at, name] : found) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool SaysMeasure(absl::string_view line) {
+  const std::string text = absl::AsciiStrToLower(line);
+  const absl::string_view lower = text;
+  return std::any_of(kMeasures.begin(), kMeasures.end(), [&](absl::string_view word) {
+    const size_t at = lower.find(word);
+    return at != absl::string_view::npos && (at == 0 || !absl::ascii_isalpha(lower[at - 1]));
+  });
+}
+
+// Reads the claims of one line.
+class LineClaims {
+ public:
+  LineClaims(absl::string_view line, std::vector<v1::Claim>& out)
+      : line_(line), measured_(SaysMeasure(line)), out_(out) {}
+
+  void Read() {
+    for (size_t at = 0; at < line_.size();) {
+      const std::optional<Number> number = ReadNumber(line_, at);
+      if (!number.has_value()) {
+        ++at;
+        continue;
+      }
+      at = std::max(number->end, ReadClaim(*number));
+    }
+  }
+
+ private:
+  // Returns the place behind the claim; 0 if the number is no claim.
+  size_t ReadClaim(const Number& number) {
+    size_t behind = number.end;
+    const absl::string_view unit = ReadUnit(line_, number.end, &behind);
+    const bool percent = behind < line_.size() && line_[behind] == '%';
+    if (const size_t end = ReadSecond(number, unit, percent ? behind + 1 : behind, percent)) {
+      return end;
+    }
+    if (!unit.empty()) return Add("value", number, behind, unit);
+    if (percent && measured_) return Add("percent", number, behind + 1, "%");
+    size_t end = 0;
+    if (measured_ && ReadTimes(line_, number.end, &end)) return Add("ratio", number, end, "x");
+    return 0;
+  }
+
+  // Reads "-> 8.7 ms" behind a first value.
+  size_t ReadSecond(const Number& first, absl::string_view unit, size_t behind, bool percent) {
+    size_t at = 0;
+    if (!ReadArrow(line_, behind, &at) || at >= line_.size()) return 0;
+    const std::optional<Number> second = ReadNumber(line_, at);
+    if (!second.has_value()) return 0;
+    size_t end = second->end;
+    absl::string_view second_unit = ReadUnit(line_, second->end, &end);
+    if (second_unit.empty() && percent && end < line_.size() && line_[end] == '%') {
+      second_unit = line_.substr(end++, 1);
+    }
+    // Both have the unit, or the second alone; "from 4 to 8 warps" has none.
+    if (second_unit.empty() && (unit.empty() || percent)) return 0;
+    if (percent && !measured_) return 0;
+    v1::Claim& claim = NewClaim("before_after", first.begin, end);
+    claim.set_before(first.value);
+    claim.set_after(second->value);
+    claim.set_unit(std::string(second_unit.empty() ? unit : second_unit));
+    return end;
+  }
+
+  size_t Add(absl::string_view form, const Number& number, size_t end, absl::string_view unit) {
+    v1::Claim& claim = NewClaim(form, number.begin, end);
+    claim.set_value(number.value);
+    claim.set_unit(std::string(unit));
+    return end;
+  }
+
+  v1::Claim& NewClaim(absl::string_view form, size_t begin, size_t end) {
+    v1::Claim& claim = out_.emplace_back();
+    claim.set_form(std::string(form));
+    claim.set_text(std::string(line_.substr(begin, end - begin)));
+    return claim;
+  }
+
+  const absl::string_view line_;
+  const bool measured_;
+  std::vector<v1::Claim>& out_;
+};
+
+}  // namespace
+
+std::vector<v1::Claim> FindClaims(absl::string_view message) {
+  std::vector<v1::Claim> claims;
+  std::vector<std::string> all;
+  for (const absl::string_view line : absl::StrSplit(message, '\n')) {
+    // Lines of pytest have the progress of tests.
+    if (line.size() > kMostLine || absl::StrContains(line, "::")) continue;
+    std::vector<v1::Claim> of_line;
+    LineClaims(line, of_line).Read();
+    if (of_line.empty()) continue;
+    std::vector<std::string> devices = FindDevices(line);
+    if (devices.empty() && all.empty()) all = FindDevices(message);
+    for (v1::Claim& claim : of_line) {
+      for (const std::string& device : devices.empty() ? all : devices) {
+        claim.add_hardware(device);
+      }
+      if (claims.size() < kMostClaims) claims.push_back(std::move(claim));
+    }
+  }
+  return claims;
+}
+
+}  // namespace kernelmill::extractor
