@@ -123,6 +123,24 @@ TEST_F(GitHistoryTest, IsTheSameByTheGitProgramAndFromTheDisk) {
   EXPECT_LE(by_program.objects, by_post.objects);
 }
 
+TEST_F(GitHistoryTest, BringsAFolderThatIsAlsoWithinAnotherOne) {
+  const auto commit = [&](const std::string& text) {
+    const std::string inner =
+        repository_.Tree({{kFile, "k.py", repository_.Blob("import triton  # jit\n" + text)}});
+    const std::string outer = repository_.Tree({{kFolder, "inner", inner}});
+    const std::string tree =
+        repository_.Tree({{kFolder, "again", inner}, {kFolder, "outer", outer}});
+    return repository_.Git({"commit-tree", tree, "-m", text, "-p", commits_.back()});
+  };
+  commits_.push_back(commit("6"));
+  commits_.push_back(commit("7"));
+  repository_.SetRef("refs/heads/main", commits_.back());
+  TestGitHttpServer server;
+  options_.smart_http = std::make_shared<SmartHttp>();
+  const Walked walked = Walk(server.Url(repository_.path()));
+  EXPECT_EQ(walked.history.index.commits_seen(), 5);
+}
+
 TEST_F(GitHistoryTest, IsTheSameAfterAnEarlierFetchThatHasTheParent) {
   TestGitHttpServer server;
   options_.smart_http = std::make_shared<SmartHttp>();

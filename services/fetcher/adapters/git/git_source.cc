@@ -173,12 +173,23 @@ absl::Status GitSnapshot::FetchInBatches(const std::vector<std::string>& ids,
     if (!objects_.Has(id) && missing_.count(id) == 0) lacking.push_back(id);
   }
   for (size_t at = 0; at < lacking.size(); at += kBatch) {
-    const std::vector<std::string> batch(
+    std::vector<std::string> batch(
         lacking.begin() + static_cast<int64_t>(at),
         lacking.begin() + static_cast<int64_t>(std::min(lacking.size(), at + kBatch)));
-    ASSIGN_OR_RETURN(const std::vector<std::string> missing,
-                     transfer_->FetchObjects(batch, filter));
-    missing_.insert(missing.begin(), missing.end());
+    // git leaves out a tree that it meets first within another one of the request, where the filter
+    // takes it out. So what did not come is asked for again, as long as something comes.
+    for (size_t asked = 0; !batch.empty() && batch.size() != asked;) {
+      asked = batch.size();
+      ASSIGN_OR_RETURN(const std::vector<std::string> missing,
+                       transfer_->FetchObjects(batch, filter));
+      missing_.insert(missing.begin(), missing.end());
+      RETURN_IF_ERROR(objects_.Refresh());
+      batch.erase(std::remove_if(batch.begin(), batch.end(),
+                                 [this](const std::string& id) {
+                                   return objects_.Has(id) || missing_.count(id) > 0;
+                                 }),
+                  batch.end());
+    }
   }
   return lacking.empty() ? absl::OkStatus() : Measure();
 }
