@@ -122,13 +122,13 @@ std::string ShownName(const v1::WorkerInfo& worker) {
 // does not know gets a word that fits into the message.
 std::string FindProgram(absl::string_view stage) {
   static constexpr std::pair<absl::string_view, absl::string_view> kPrograms[] = {
-      {"discover", "kernelmill-fetcher"},     {"pin", "kernelmill-fetcher"},
-      {"fetch", "kernelmill-fetcher"},        {"extract", "kernelmill-extractor"},
-      {"link", "kernelmill-extractor"},       {"reference", "kernelmill-extractor"},
-      {"compile", "kernelmill-compiler"},     {"validate", "kernelmill-validator"},
-      {"sign", "kernelmill-deduplicator"},    {"pair", "kernelmill-deduplicator"},
-      {"resolve", "kernelmill-deduplicator"}, {"split", "kernelmill-deduplicator"},
-      {"manifest", "kernelmill-deduplicator"}};
+      {"discover", "kernelmill-fetcher"},   {"pin", "kernelmill-fetcher"},
+      {"fetch", "kernelmill-fetcher"},      {"extract", "kernelmill-extractor"},
+      {"link", "kernelmill-extractor"},     {"reference", "kernelmill-extractor"},
+      {"history", "kernelmill-extractor"},  {"compile", "kernelmill-compiler"},
+      {"validate", "kernelmill-validator"}, {"sign", "kernelmill-deduplicator"},
+      {"pair", "kernelmill-deduplicator"},  {"resolve", "kernelmill-deduplicator"},
+      {"split", "kernelmill-deduplicator"}, {"manifest", "kernelmill-deduplicator"}};
   for (const auto& [name, program] : kPrograms) {
     if (name == stage) return std::string(program);
   }

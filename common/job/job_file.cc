@@ -115,6 +115,25 @@ void SpellOutLists(YamlNode& root) {
   }
 }
 
+// Rewrites `history: true` of a source as an entry without fields, and drops `history: false`.
+void SpellOutHistory(YamlNode& root) {
+  for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
+    if (root.children[i].text != "sources") continue;
+    for (YamlNode& source : root.children[i + 1].children) {
+      std::vector<YamlNode>& fields = source.children;
+      for (size_t k = 0; k + 1 < fields.size(); k += 2) {
+        YamlNode& value = fields[k + 1];
+        if (fields[k].text != "history" || value.kind != YamlNode::Kind::kScalar) continue;
+        if (value.text == "true") value = {YamlNode::Kind::kMap, value.line, false, "", {}};
+        if (value.text != "false") continue;
+        const auto at = fields.begin() + static_cast<int64_t>(k);
+        fields.erase(at, at + 2);
+        break;
+      }
+    }
+  }
+}
+
 // Replaces owner/name by the URL at GitHub, also where another source uses it. A folder of that
 // name beside the job file could be meant as well, so it is refused. A name that ends in ".git" is
 // a path: GitHub has no such names.
@@ -189,6 +208,7 @@ void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
 absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path) {
   ASSIGN_OR_RETURN(YamlNode root, ParseYamlTree(text, path));
   SpellOutLists(root);
+  SpellOutHistory(root);
   JobFile file = {path, {}};
   v1::JobSpec spec;
   RETURN_IF_ERROR(ReadYamlMessage(root, path, &spec, &file.lines));

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/file.h"
+#include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::job {
@@ -336,6 +337,43 @@ TEST(JobFileYaml, OddTextSurvives) {
     SCOPED_TRACE(text);
     ExpectRoundTrip(spec);
   }
+}
+
+// Returns the error of a job with one source of these fields; empty without one.
+std::string ErrorOfSource(const std::string& fields) {
+  const auto parsed =
+      ParseJobFile(absl::StrCat("name: a\nsources: [{", fields, "}]\n"), "job.yaml");
+  return std::string(parsed.status().message());
+}
+
+TEST(ParseJobFile, HistoryIsAMapOrTrue) {
+  const auto parse = [](const std::string& history) {
+    return ParseJobFile(
+        absl::StrCat("name: a\nsources: [{git: https://example.org/a, history: ", history, "}]\n"),
+        "job.yaml");
+  };
+  const auto all = parse("true");
+  ASSERT_THAT(all, IsOk());
+  ASSERT_TRUE(all->sources(0).has_history());
+  EXPECT_EQ(WithDefaults(*all).sources(0).history().depth(), 1000);
+  const auto none = parse("false");
+  ASSERT_THAT(none, IsOk());
+  EXPECT_FALSE(none->sources(0).has_history());
+  const auto bounded = parse("{depth: 7, since: '2024-02-29', paths: ['a/**']}");
+  ASSERT_THAT(bounded, IsOk());
+  EXPECT_EQ(bounded->sources(0).history().depth(), 7);
+  EXPECT_THAT(ErrorOfSource("git: https://example.org/a, history: {depth: 20001}"),
+              HasSubstr("history.depth: must be 1 to 20000"));
+  EXPECT_THAT(ErrorOfSource("git: https://example.org/a, history: {since: '2023-02-29'}"),
+              HasSubstr("must be a day, YYYY-MM-DD"));
+  EXPECT_THAT(parse("yes please"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ParseJobFile, AHistoryIsOfCandidatesWithCommits) {
+  EXPECT_THAT(ErrorOfSource("package: a==1, history: true"),
+              HasSubstr("history: applies to git repositories only"));
+  EXPECT_THAT(ErrorOfSource("git: https://example.org/a, role: holdout, history: true"),
+              HasSubstr("applies to candidates only"));
 }
 
 }  // namespace

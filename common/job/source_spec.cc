@@ -19,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "common/base/glob.h"
 #include "common/base/status.h"
@@ -77,7 +78,9 @@ std::string GithubUrl(absl::string_view name) { return absl::StrCat("https://git
 
 namespace {
 
-constexpr int kMaxFound = 20'000;  // repositories, by one search
+constexpr int kMaxFound = 20'000;     // repositories, by one search
+constexpr int kMostCommits = 20'000;  // of a history
+constexpr int kDefaultCommits = 1000;
 
 // Checks name==version. Version ranges are refused, since they would mean something else every
 // week.
@@ -227,6 +230,32 @@ absl::Status CheckHashComputed(const std::string& where, const v1::Source& sourc
   return absl::OkStatus();
 }
 
+// A day that does not exist would be found out by the fetcher only.
+absl::Status CheckHistory(const std::string& where, const v1::Source& source) {
+  if (!source.has_history()) return absl::OkStatus();
+  if (!source.has_git() && !source.has_discover() && !source.has_list()) {
+    return FieldError(where, "applies to git repositories only");
+  }
+  if (source.role() == v1::SOURCE_ROLE_HOLDOUT || source.role() == v1::SOURCE_ROLE_EVIDENCE) {
+    return FieldError(where, "applies to candidates only, not to holdouts and evidence");
+  }
+  const v1::History& history = source.history();
+  if (history.depth() < 0 || history.depth() > kMostCommits) {
+    return FieldError(where + ".depth", absl::StrCat("must be 1 to ", kMostCommits));
+  }
+  absl::Time day;
+  std::string error;
+  if (!history.since().empty() && (history.since().size() != 10 ||
+                                   !absl::ParseTime("%Y-%m-%d", history.since(), &day, &error))) {
+    return FieldError(where + ".since", "must be a day, YYYY-MM-DD");
+  }
+  for (const std::string& glob : history.paths()) {
+    RETURN_IF_ERROR(CheckText(where + ".paths", glob));
+    RETURN_IF_ERROR(Annotate(Glob::Compile(glob).status(), where + ".paths"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPathLicenses(const std::string& where, const v1::Source& source) {
   for (int i = 0; i < source.path_licenses_size(); ++i) {
     const v1::PathLicense& entry = source.path_licenses(i);
@@ -274,6 +303,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
         Annotate(spdx::ParseKnownLicenses(source.license()).status(), where + ".license"));
   }
   RETURN_IF_ERROR(CheckPathLicenses(where, source));
+  RETURN_IF_ERROR(CheckHistory(where + ".history", source));
   if (!v1::SourceRole_IsValid(source.role()))
     return FieldError(where + ".role", "must be candidate, holdout or evidence");
   if (!v1::SourceKeep_IsValid(source.keep()))
@@ -333,6 +363,9 @@ void FillSourceDefaults(v1::Source* source) {
   if (source->tier() == 0) source->set_tier(1);
   if (source->weight() == 0) source->set_weight(1);
   if (source->role() == v1::SOURCE_ROLE_UNSPECIFIED) source->set_role(v1::SOURCE_ROLE_CANDIDATE);
+  if (source->has_history() && source->history().depth() == 0) {
+    source->mutable_history()->set_depth(kDefaultCommits);
+  }
   // The default has one form, so that writing it out does not change the dataset.
   if (source->keep() == v1::SOURCE_KEEP_KERNELS) source->clear_keep();
 }

@@ -294,6 +294,7 @@ std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const ca
     blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
     blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
     blobs.insert(blobs.end(), source.references().begin(), source.references().end());
+    blobs.insert(blobs.end(), source.changes().begin(), source.changes().end());
   }
   return blobs;
 }

@@ -17,6 +17,7 @@ enum class StageId : uint8_t {
   kExtract,
   kLink,
   kReference,  // only in jobs that ask for references
+  kHistory,    // only for sources with a history
   kCompile,    // only in jobs that compile
   kValidate,
   kSign,
@@ -31,7 +32,7 @@ enum class StageId : uint8_t {
   kRunCuda100,
   kManifest,
 };
-inline constexpr int kStageCount = 17;
+inline constexpr int kStageCount = 18;
 
 // The unit of work of one task.
 enum class StageScope : uint8_t {

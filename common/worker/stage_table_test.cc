@@ -14,10 +14,10 @@
 namespace kernelmill::worker {
 namespace {
 
-// The stages `sign` and `reference` have no parameters.
+// The stages `sign`, `reference` and `history` have no parameters.
 TEST(StageTableTest, EveryStageOfTheProtoHasARow) {
   const google::protobuf::OneofDescriptor& params = *v1::StageParams::descriptor()->oneof_decl(0);
-  std::set<std::string> of_proto = {"reference", "sign"};
+  std::set<std::string> of_proto = {"history", "reference", "sign"};
   for (int i = 0; i < params.field_count(); ++i) of_proto.insert(params.field(i)->name());
   std::set<std::string> of_table;
   for (const StageInfo& stage : StageTable()) {

@@ -28,6 +28,7 @@
 #include "dataset/export/file_manifest.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/graph_files.h"
+#include "dataset/export/history_writer.h"
 #include "dataset/export/job_evidence.h"
 #include "dataset/export/kernel_writer.h"
 #include "dataset/export/mix_files.h"
@@ -99,6 +100,7 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
   ASSIGN_OR_RETURN(const GraphCounts graphs, WriteGraphs(store, index, references, dir, tables));
   for (std::string& warning : graphs.ListWarnings()) warnings.push_back(std::move(warning));
+  ASSIGN_OR_RETURN(Json history, WriteHistory(store, index, references, tables));
   return WrittenKernels{TrainingCounts{{},
                                        writer->fim(),
                                        writer->instruct(),
@@ -106,7 +108,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                         pairs.word_overlaps(), pairs.across_splits()},
                                        evidence->ToJson(),
                                        nullptr,
-                                       graphs.ToJson()},
+                                       graphs.ToJson(),
+                                       std::move(history)},
                         std::move(warnings), writer->references()};
 }
 

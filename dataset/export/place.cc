@@ -21,15 +21,16 @@ struct SiteForm {
   const char* label;  // null: only the vendor runs it
   const char* file;   // {C}: the commit, {P}: the path
   const char* lines;  // {F}: the first line, {L}: the last
+  const char* commit;
 };
 
 constexpr SiteForm kSites[] = {
-    {"github.com", "github", "/blob/{C}/{P}", "#L{F}-L{L}"},
-    {"gitlab.com", "gitlab", "/-/blob/{C}/{P}", "#L{F}-{L}"},
-    {"codeberg.org", "forgejo", "/src/commit/{C}/{P}", "#L{F}-L{L}"},
-    {"gitea.com", "gitea", "/src/commit/{C}/{P}", "#L{F}-L{L}"},
-    {"bitbucket.org", nullptr, "/src/{C}/{P}", "#lines-{F}:{L}"},
-    {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}"},
+    {"github.com", "github", "/blob/{C}/{P}", "#L{F}-L{L}", "/commit/{C}"},
+    {"gitlab.com", "gitlab", "/-/blob/{C}/{P}", "#L{F}-{L}", "/-/commit/{C}"},
+    {"codeberg.org", "forgejo", "/src/commit/{C}/{P}", "#L{F}-L{L}", "/commit/{C}"},
+    {"gitea.com", "gitea", "/src/commit/{C}/{P}", "#L{F}-L{L}", "/commit/{C}"},
+    {"bitbucket.org", nullptr, "/src/{C}/{P}", "#lines-{F}:{L}", "/commits/{C}"},
+    {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}", "/commit/{C}"},
 };
 
 // Returns null for an unknown site: no link is better than a wrong one.
@@ -46,6 +47,14 @@ const SiteForm* FindSite(absl::string_view url) {
   return nullptr;
 }
 
+// Returns the page of a repository without a final slash and ".git".
+absl::string_view WithoutEnd(absl::string_view url) {
+  while (absl::ConsumeSuffix(&url, "/")) {
+  }
+  absl::ConsumeSuffix(&url, ".git");
+  return url;
+}
+
 }  // namespace
 
 // Links to a commit, which never changes, and not to a branch. The path is percent-encoded. 0 as
@@ -54,16 +63,20 @@ std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line) {
   const SiteForm* site = FindSite(repository_url);
   if (site == nullptr || !IsHex(commit, 40)) return "";
-  absl::string_view base = repository_url;
-  while (absl::ConsumeSuffix(&base, "/")) {
-  }
-  absl::ConsumeSuffix(&base, ".git");
+  const absl::string_view base = WithoutEnd(repository_url);
   const std::string file = absl::StrReplaceAll(
       site->file, {{"{C}", commit}, {"{P}", PercentEncoded(path, kUnreservedInPath)}});
   if (first_line == 0) return absl::StrCat(base, file);
   return absl::StrCat(base, file,
                       absl::StrReplaceAll(site->lines, {{"{F}", absl::StrCat(first_line)},
                                                         {"{L}", absl::StrCat(last_line)}}));
+}
+
+std::string CommitLink(absl::string_view repository_url, absl::string_view commit) {
+  const SiteForm* site = FindSite(repository_url);
+  if (site == nullptr || !IsHex(commit, 40)) return "";
+  return absl::StrCat(WithoutEnd(repository_url),
+                      absl::StrReplaceAll(site->commit, {{"{C}", commit}}));
 }
 
 }  // namespace kernelmill::dataset

@@ -16,6 +16,9 @@ namespace kernelmill::dataset {
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line);
 
+// The same of a commit.
+std::string CommitLink(absl::string_view repository_url, absl::string_view commit);
+
 // Fills the fields by which a row names a kernel, which several messages of rows.proto have by the
 // same names: its id and its place, in its source and on the web.
 template <typename Row>

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/sensitive/sensitive.h"
 
@@ -142,6 +143,27 @@ void RedactTexts(const v1::QualityPolicy& policy, v1::ReferenceRow* row) {
   if (asked.emails() == v1::SENSITIVE_POLICY_REJECT) asked.set_emails(v1::SENSITIVE_POLICY_REDACT);
   const Replacements replacements = MakeReplacements(texts, quality, asked);
   if (!replacements.empty()) Replace(replacements, row);
+}
+
+bool RedactTexts(const v1::QualityPolicy& policy, v1::HistoryRow* row) {
+  v1::Kernel texts;
+  texts.set_dsl(row->after().dsl());
+  texts.set_source(
+      absl::StrCat(row->before().source(), "\n", row->after().source(), "\n", row->message()));
+  texts.set_module(absl::StrCat(row->before().module(), "\n", row->after().module()));
+  texts.mutable_launcher()->set_text(
+      absl::StrCat(row->before().launcher(), "\n", row->after().launcher()));
+  v1::Quality quality;
+  for (v1::Sensitive& finding : sensitive::FindSensitive(texts)) {
+    const v1::SensitivePolicy asked =
+        finding.kind() == "email" ? policy.emails() : policy.secrets();
+    if (asked == v1::SENSITIVE_POLICY_REJECT) return false;
+    *quality.add_sensitive() = std::move(finding);
+  }
+  if (quality.sensitive_size() >= static_cast<int>(sensitive::kMaxSensitive)) return false;
+  const Replacements replacements = MakeReplacements(texts, quality, policy);
+  if (!replacements.empty()) Replace(replacements, row);
+  return true;
 }
 
 }  // namespace kernelmill::dataset

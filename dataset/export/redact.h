@@ -29,6 +29,10 @@ v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kerne
 // finding that the policy rejects is written over as well.
 void RedactTexts(const v1::QualityPolicy& policy, v1::ReferenceRow* row);
 
+// The same of a row of history.jsonl. Returns false if the policy rejects what is found, or if
+// there is too much to redact.
+bool RedactTexts(const v1::QualityPolicy& policy, v1::HistoryRow* row);
+
 }  // namespace kernelmill::dataset
 
 #endif  // KERNELMILL_DATASET_EXPORT_REDACT_H_

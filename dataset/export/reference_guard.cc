@@ -65,7 +65,8 @@ absl::StatusOr<ReferenceGuard> ReferenceGuard::Make(cas::BlobStore& store,
   guard.overlap_ = policy.overlap();
   if (std::all_of(manifest.sources().begin(), manifest.sources().end(),
                   [](const v1::ManifestSource& source) {
-                    return source.references().empty() && !job::KeepsGraphs(source.source());
+                    return source.references().empty() && source.changes().empty() &&
+                           !job::KeepsGraphs(source.source());
                   })) {
     return guard;
   }

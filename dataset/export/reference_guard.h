@@ -28,8 +28,8 @@ namespace kernelmill::dataset {
 // it does if it has 32 runs of them, of whatever source. Thread-safe once made.
 class ReferenceGuard {
  public:
-  // Reads the files of the holdouts, and those that are opted out, if the dataset has references or
-  // graphs.
+  // Reads the files of the holdouts, and those that are opted out, if the dataset has references,
+  // graphs or a history.
   // INVALID_ARGUMENT: a path of an opt-out entry is not a glob. Other errors are those of the
   // store.
   static absl::StatusOr<ReferenceGuard> Make(cas::BlobStore& store,

@@ -431,6 +431,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"pairs", PairsJson(index, training.pairs)},
           {"references", training.references},
           {"graphs", training.graphs},
+          {"history", training.history},
           {"evidence", training.evidence},
           {"opt_out", OptOutJson(index)},
           {"unmatched", UnmatchedJson(index, training.evidence)},

@@ -46,6 +46,7 @@ struct TrainingCounts {
   Json evidence;    // as JobEvidence has it; null without evidence
   Json references;  // kernels by the `status` of their first row; null if the job asks for none
   Json graphs;      // as GraphCounts has it; null if no source keeps graphs
+  Json history;     // as WriteHistory returns it
 };
 
 // The stages that made the dataset: name to version.
@@ -54,7 +55,7 @@ Json StagesJson(const v1::DatasetManifest& manifest);
 // report.json: how many rows each file has, by config; the ledger's sums over the whole dataset, by
 // source and by category, how many kept kernels pass each check, the rows of fim_sft.csv and
 // instruct.jsonl, the pairs with those of the list that could not be made, what came of references,
-// evidence, reviews and each entry of the opt_out, the gates, and the inputs that failed.
+// history, evidence, reviews and each entry of the opt_out, the gates, and the inputs that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             const manifest::FollowedReviews& reviews, std::vector<v1::Failure> failures);
 

@@ -42,6 +42,7 @@ const std::vector<DatasetFile>& DatasetFiles() {
       MakeRowFile<v1::FileRow>(),
       MakeRowFile<v1::IrRow>(),
       MakeRowFile<v1::ReferenceRow>(),
+      MakeRowFile<v1::HistoryRow>(),
       MakeRowFile<v1::TaskRow>(),
       MakeRowFile<v1::GraphRow>(),
       MakeRowFile<v1::LedgerRow>(),

@@ -18,6 +18,7 @@ inline constexpr char kFunctionsFile[] = "triton_functions.json";
 inline constexpr char kWholeFilesFile[] = "files.jsonl";
 inline constexpr char kIrFile[] = "ir.jsonl";
 inline constexpr char kReferencesFile[] = "references.jsonl";
+inline constexpr char kHistoryFile[] = "history.jsonl";
 inline constexpr char kTasksFile[] = "tasks.jsonl";
 inline constexpr char kGraphsFile[] = "pytorch_triton.jsonl";
 inline constexpr char kManifestFile[] = "MANIFEST.json";

@@ -68,8 +68,8 @@ TEST(RowSchemas, HaveTheFilesThatTheConstantsName) {
   std::vector<std::string> files;
   for (const RowSchema& schema : RowSchemas()) files.push_back(schema.file);
   EXPECT_THAT(files, ElementsAre(kKernelsFile, kFimRowsFile, kInstructFile, kPairsFile,
-                                 kWholeFilesFile, kIrFile, kReferencesFile, kTasksFile, kGraphsFile,
-                                 kLedgerFile, kNoticesFile));
+                                 kWholeFilesFile, kIrFile, kReferencesFile, kHistoryFile,
+                                 kTasksFile, kGraphsFile, kLedgerFile, kNoticesFile));
 }
 
 TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {

@@ -67,10 +67,12 @@ struct Inputs {
         kernels(action, "kernels"),
         verdicts(action, "verdicts"),
         ir(action, "ir"),
-        references(action, "references") {}
+        references(action, "references"),
+        changes(action, "changes") {}
 
   absl::Status CheckUsedUp() const {
-    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir, &references}) {
+    for (const InputQueue* queue :
+         {&trees, &files, &kernels, &verdicts, &ir, &references, &changes}) {
       RETURN_IF_ERROR(queue->CheckUsedUp());
     }
     return absl::OkStatus();
@@ -82,6 +84,7 @@ struct Inputs {
   InputQueue verdicts;
   InputQueue ir;
   InputQueue references;
+  InputQueue changes;
 };
 
 // Adds the texts that compilers made of the source's shards.
@@ -125,6 +128,9 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, bool references, 
     ASSIGN_OR_RETURN(*source->add_verdicts(), inputs->verdicts.Next());
     if (!references) continue;
     ASSIGN_OR_RETURN(*source->add_references(), inputs->references.Next());
+  }
+  for (int32_t i = 0; i < params.changes(); ++i) {
+    ASSIGN_OR_RETURN(*source->add_changes(), inputs->changes.Next());
   }
   return AddIr(params, &inputs->ir, source);
 }

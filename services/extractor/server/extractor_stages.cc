@@ -20,10 +20,12 @@
 #include "common/metrics/metrics.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/history.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/history/history.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"
 #include "services/extractor/core/reference/references.h"
@@ -274,6 +276,47 @@ class ReferenceStage : public worker::Stage {
   StandardParser parser_;
 };
 
+// The stage "tree", "history", "versions"*, "kernels"* of a linked source -> "changes"*.
+class HistoryStage : public worker::Stage {
+ public:
+  worker::StageId id() const override { return worker::StageId::kHistory; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
+    ASSIGN_OR_RETURN(const cas::Digest index_digest, worker::InputNamed(action, "history"));
+    const std::vector<cas::Digest> versions = worker::InputsNamed(action, "versions");
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
+    ASSIGN_OR_RETURN(const v1::SourceTree tree,
+                     cas::GetMessage<v1::SourceTree>(store, tree_digest));
+    HistoryInputs inputs;
+    ASSIGN_OR_RETURN(inputs.index, cas::GetMessage<v1::HistoryIndex>(store, index_digest));
+    inputs.versions = versions.size();
+    inputs.read_versions = [&](size_t i) {
+      return cas::GetMessage<v1::VersionShard>(store, versions[i]);
+    };
+    inputs.kernels = kernels.size();
+    inputs.read_kernels = [&](size_t i) {
+      return cas::GetMessage<v1::KernelShard>(store, kernels[i]);
+    };
+    v1::StageResult result;
+    std::map<std::string, int64_t> counts;
+    const auto write = [&](const v1::ChangeShard& shard) -> absl::Status {
+      ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
+      worker::AddOutput(result, "changes", output, shard.changes_size());
+      for (const v1::KernelChange& change : shard.changes()) {
+        ++counts[absl::StrCat("history.changes.", change.kind())];
+      }
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, write));
+    for (const auto& [name, count] : counts) worker::AddCounter(result, name, count);
+    return result;
+  }
+
+ private:
+  StandardParser parser_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages() {
@@ -282,6 +325,7 @@ std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages() {
   stages.push_back(std::make_unique<ExtractStage>());
   stages.push_back(std::make_unique<LinkStage>());
   stages.push_back(std::make_unique<ReferenceStage>());
+  stages.push_back(std::make_unique<HistoryStage>());
   return stages;
 }
 

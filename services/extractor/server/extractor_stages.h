@@ -8,7 +8,7 @@
 
 namespace kernelmill::extractor {
 
-// Makes the stages "extract", "link" and "reference", in this order.
+// Makes the stages "extract", "link", "reference" and "history", in this order.
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages();
 
 }  // namespace kernelmill::extractor

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
+#include "kernelmill/v1/history.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -21,8 +22,9 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-TEST_F(ExtractorStagesTest, AreExtractLinkAndReference) {
-  ASSERT_EQ(stages_.size(), 3u);
+TEST_F(ExtractorStagesTest, AreExtractLinkReferenceAndHistory) {
+  ASSERT_EQ(stages_.size(), 4u);
+  EXPECT_EQ(stages_[3]->id(), worker::StageId::kHistory);
   EXPECT_EQ(stages_[2]->id(), worker::StageId::kReference);
   EXPECT_EQ(extract().id(), worker::StageId::kExtract);
   EXPECT_EQ(link().id(), worker::StageId::kLink);
@@ -296,6 +298,47 @@ TEST_F(ExtractorStagesTest, ReferenceAnswersShardForShardAndCountsEveryKernel) {
   const auto again = stages_[2]->Run(action, store_);
   ASSERT_THAT(again, IsOk());
   EXPECT_EQ(again->outputs(0).digest().hash(), result->outputs(0).digest().hash());
+}
+
+TEST_F(ExtractorStagesTest, HistoryAnswersWithChangesAndSums) {
+  v1::HistoryIndex index;
+  index.set_commits_seen(9);
+  v1::HistoryCommit& commit = *index.add_commits();
+  commit.set_commit("c");
+  commit.set_message("Fix a");
+  v1::HistoryFile& file = *commit.add_files();
+  file.set_path("a.py");
+  file.set_before_path("a.py");
+  file.set_before("1");
+  file.set_after("2");
+  v1::VersionShard versions;
+  const v1::FileShard files = Files("a.py");
+  for (const char* id : {"1", "2"}) {
+    v1::FileVersion& version = *versions.add_versions();
+    version.set_id(id);
+    version.set_path("a.py");
+    version.set_content(files.files(0).content());
+  }
+  versions.mutable_versions(1)->mutable_content()->replace(
+      files.files(0).content().find("pass"), 4, "return");  // in the first of two kernels
+  v1::SourceTree tree;
+  tree.set_repository("r");
+  v1::Action action;
+  AddInput(action, "tree", tree);
+  AddInput(action, "history", index);
+  AddInput(action, "versions", versions);
+  const auto result = stages_[3]->Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 1);
+  EXPECT_EQ(result->outputs(0).name(), "changes");
+  EXPECT_EQ(result->outputs(0).items(), 1);
+  const auto shard = cas::GetMessage<v1::ChangeShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(shard, IsOk());
+  EXPECT_EQ(shard->sums().commits_seen(), 9);
+  EXPECT_EQ(shard->changes(0).kind(), "fix");
+  EXPECT_FALSE(shard->changes(0).has_head()) << "no linked kernel has the name";
+  ASSERT_EQ(result->counters_size(), 1);
+  EXPECT_EQ(result->counters(0).name(), "history.changes.fix");
 }
 
 TEST_F(ExtractorStagesTest, TheSameActionGivesTheSameDigests) {

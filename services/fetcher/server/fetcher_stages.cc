@@ -30,6 +30,8 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/adapters/github/github_client.h"
 #include "services/fetcher/core/discover/discover.h"
+#include "services/fetcher/core/history/walk_history.h"
+#include "services/fetcher/server/history_output.h"
 #include "services/fetcher/server/sources.h"
 #include "services/fetcher/server/store_caches.h"
 
@@ -219,8 +221,9 @@ void AddFailures(const v1::SourceTree& tree, v1::StageResult& result) {
 // Fetches a pinned source: stores its tree, then its file shards in the tree's order.
 class FetchStage : public worker::Stage {
  public:
-  FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits)
-      : sources_(std::move(sources)), limits_(limits) {}
+  FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits,
+             const HistoryLimits& history)
+      : sources_(std::move(sources)), limits_(limits), history_(history) {}
 
   worker::StageId id() const override { return worker::StageId::kFetch; }
 
@@ -247,6 +250,10 @@ class FetchStage : public worker::Stage {
       RETURN_IF_ERROR(writer.Add(shard));
     }
     RETURN_IF_ERROR(writer.Flush());
+    if (source.has_history()) {
+      RETURN_IF_ERROR(
+          Annotate(AddHistory(*fetched.snapshot, source, history_, store, result), "history"));
+    }
     for (const auto& [name, value] : CountFiles(fetched.tree)) {
       worker::AddCounter(result, name, value);
     }
@@ -260,6 +267,7 @@ class FetchStage : public worker::Stage {
  private:
   const std::shared_ptr<Sources> sources_;
   const ShardLimits limits_;
+  const HistoryLimits history_;
 };
 
 }  // namespace
@@ -270,7 +278,7 @@ std::vector<std::unique_ptr<worker::Stage>> NewFetcherStages(const FetcherOption
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(NewDiscoverStage(options));
   stages.push_back(std::make_unique<PinStage>(sources));
-  stages.push_back(std::make_unique<FetchStage>(sources, options.content.shard));
+  stages.push_back(std::make_unique<FetchStage>(sources, options.content.shard, HistoryLimits()));
   return stages;
 }
 

@@ -80,15 +80,13 @@ bool ScratchFolder::Exists() const {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-namespace {
-
-// Returns the globs of a source. A job from a client has its defaults written out; other callers
-// may leave them out.
 absl::StatusOr<GlobSet> CompileGlobs(const v1::Source& source) {
   std::vector<std::string> include(source.include().begin(), source.include().end());
   if (include.empty()) include.emplace_back(job::kDefaultInclude);
   return GlobSet::Compile(include, {source.exclude().begin(), source.exclude().end()});
 }
+
+namespace {
 
 // Returns the folder of a local source; null for other sources.
 const std::string* LocalFolder(const v1::Source& source) {

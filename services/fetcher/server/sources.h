@@ -43,6 +43,10 @@ class ScratchFolder {
   FileDescriptor lock_;  // open as long as the folder exists
 };
 
+// Returns the globs of a source. A job from a client has its defaults written out; other callers
+// may leave them out. INVALID_ARGUMENT: one is malformed.
+absl::StatusOr<GlobSet> CompileGlobs(const v1::Source& source);
+
 // A source's tree, and the snapshot that it describes.
 struct FetchedSource {
   std::unique_ptr<Snapshot> snapshot;

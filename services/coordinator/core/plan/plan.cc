@@ -28,7 +28,7 @@ namespace {
 // The barriers, the basic idea: four counters of open work decide when the next stages can begin.
 //
 //   searches_open_                    0: the sources are known and begin to be pinned and fetched
-//   extracts_open of a source         0: its link task begins, and then that of references
+//   extracts_open of a source         0: its link task begins, and then those of references and history
 //   sources_unlinked_, checks_open_   both 0: the pair tasks begin
 //   pairs_open_                       0: the resolve task begins
 //   runs_open_                        0: the manifest begins
@@ -197,6 +197,9 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
     case StageId::kReference:
       RETURN_IF_ERROR(Referenced(task.source, result, next));
       break;
+    case StageId::kHistory:
+      RETURN_IF_ERROR(HistoryFound(task.source, result, next));
+      break;
     case StageId::kCompile:
       RETURN_IF_ERROR(Compiled(task, result, next));
       break;
@@ -271,13 +274,44 @@ absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Task
   return absl::OkStatus();
 }
 
+namespace {
+
+// The outputs for a history, which follow the files.
+struct FetchedHistory {
+  size_t begin = 0;            // the first output that is no longer a file's
+  std::vector<BlobRef> index;  // one, if the source has a history
+  std::vector<BlobRef> versions;
+};
+
+absl::StatusOr<FetchedHistory> ReadFetchedHistory(bool wanted, const v1::StageResult& result) {
+  FetchedHistory history;
+  const auto& outputs = result.outputs();
+  const auto first =
+      std::find_if(outputs.begin(), outputs.end(),
+                   [](const v1::NamedDigest& output) { return output.name() == "history"; });
+  history.begin = static_cast<size_t>(first - outputs.begin());
+  if (wanted != (first != outputs.end())) {
+    return absl::InvalidArgumentError("fetch: must have a history if the source asks for one");
+  }
+  for (auto output = first; output != outputs.end(); ++output) {
+    std::vector<BlobRef>& to = output == first ? history.index : history.versions;
+    ASSIGN_OR_RETURN(to.emplace_back(),
+                     ToBlobRef(*output, output == first ? "history" : "versions"));
+  }
+  return history;
+}
+
+}  // namespace
+
 absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tasks& next) {
   if (result.outputs().empty())
     return absl::InvalidArgumentError("fetch: output 'tree' is missing");
   ASSIGN_OR_RETURN(const BlobRef tree, ToBlobRef(result.outputs(0), "tree"));
-  std::vector<BlobRef> files(result.outputs_size() - 1);
+  ASSIGN_OR_RETURN(FetchedHistory history,
+                   ReadFetchedHistory(packed_.Get(source).has_history(), result));
+  std::vector<BlobRef> files(history.begin - 1);
   for (size_t k = 0; k < files.size(); ++k) {
-    ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
+    ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(static_cast<int>(k) + 1), "files"));
     if (files[k].items < 1 || files[k].items > kMaxFilesPerShard) {
       return absl::InvalidArgumentError(absl::StrCat(
           "files: a shard must have 1 to ", kMaxFilesPerShard, " files, not ", files[k].items));
@@ -287,6 +321,8 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
   Source& state = sources_.Mutable(source);
   state.tree = tree;
   state.files = std::move(files);
+  state.history = std::move(history.index);
+  state.versions = std::move(history.versions);
   state.lost.resize(state.files.size());
   if (packed_.IsEvidence(source)) {
     --sources_unlinked_;  // nothing of it goes on
@@ -362,8 +398,23 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   if (settings_.references() && !IsHoldout(source)) {
     next.push_back({.stage = StageId::kReference, .source = source});
   } else {
-    BeginChecks(source, next);
+    BeginHistory(source, next);
   }
+  return absl::OkStatus();
+}
+
+void JobPlan::BeginHistory(int32_t source, Tasks& next) {
+  if (sources_[source].history.empty()) return BeginChecks(source, next);
+  next.push_back({.stage = StageId::kHistory, .source = source});
+}
+
+absl::Status JobPlan::HistoryFound(int32_t source, const v1::StageResult& result, Tasks& next) {
+  std::vector<BlobRef> changes;
+  for (const v1::NamedDigest& output : result.outputs()) {
+    ASSIGN_OR_RETURN(changes.emplace_back(), ToBlobRef(output, "changes"));
+  }
+  sources_.Mutable(source).changes = std::move(changes);
+  BeginChecks(source, next);
   return absl::OkStatus();
 }
 
@@ -382,7 +433,7 @@ absl::Status JobPlan::Referenced(int32_t source, const v1::StageResult& result, 
     RETURN_IF_ERROR(CheckAsMany(state.linked[alive[i]].items, made, "references"));
   }
   state.references = std::move(references);
-  BeginChecks(source, next);
+  BeginHistory(source, next);
   return absl::OkStatus();
 }
 
@@ -614,7 +665,7 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
       sources_.Mutable(task.source) = Source();
       sources_.Mutable(task.source).failed = true;
       if (task.stage != StageId::kDiscover && task.stage != StageId::kLink &&
-          task.stage != StageId::kReference) {
+          task.stage != StageId::kReference && task.stage != StageId::kHistory) {
         Settle(task.source, next);
       }
       break;
@@ -640,6 +691,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
     case StageId::kFetch:
     case StageId::kLink:
     case StageId::kReference:
+    case StageId::kHistory:
       --sources_unlinked_;
       break;
     case StageId::kExtract:

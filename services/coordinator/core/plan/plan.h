@@ -52,7 +52,7 @@ inline constexpr int kFailuresInStatus = 100;
 //
 // clang-format off
 //   once per job:    all discover; each is replaced by the sources that it found
-//   for each source: [pin] -> fetch -> extract(k) -> link -> [reference] -> [compile(k)] -> validate(k)
+//   for each source: [pin] -> fetch -> extract(k) -> link -> [reference] -> [history] -> [compile(k)] -> validate(k)
 //                                                                        -> sign(k)
 //                    link also waits for the extractions of the sources that it uses (uses.h)
 //                    a source of evidence is fetched, and no more
@@ -138,6 +138,7 @@ class JobPlan {
     std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of split shards
     std::map<int32_t, std::vector<BlobRef>> ir;            // by shard, if there are any
     std::map<int32_t, CompiledParts> compiled_parts;       // of split shards
+    std::vector<BlobRef> history, versions, changes;       // of a source with a history
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
@@ -177,6 +178,9 @@ class JobPlan {
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Referenced(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status HistoryFound(int32_t source, const v1::StageResult& result, Tasks& next);
+  // Begins what comes after the references of a linked source: its history, or else the checks.
+  void BeginHistory(int32_t source, Tasks& next);
   // Begins the checks of a linked source's shards.
   void BeginChecks(int32_t source, Tasks& next);
   // Returns the shards that are not lost.
@@ -227,6 +231,7 @@ class JobPlan {
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
   void FillReference(int32_t source, v1::Action& action) const;
+  void FillHistory(int32_t source, v1::Action& action) const;
   void FillCompile(const TaskKey& task, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;

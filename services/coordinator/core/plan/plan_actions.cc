@@ -21,14 +21,18 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
 }
 
 // Adds the job's stages: `split` only if it `divides` its dataset, `compile` only if it `compiles`,
-// `reference` only if it asks for references. So jobs that do none of this have the same manifest
-// as before these stages existed.
+// `reference` only if it asks for references, `history` only if a source has one. So jobs that do
+// none of this have the same manifest as before these stages existed.
 void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
+  const bool has_history = std::any_of(
+      params.sources().begin(), params.sources().end(),
+      [](const v1::ManifestSourceParams& source) { return source.source().has_history(); });
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
     if (stage.id == StageId::kSplit && !divides) continue;
     if (stage.id == StageId::kCompile && !compiles) continue;
     if (stage.id == StageId::kReference && !params.references()) continue;
+    if (stage.id == StageId::kHistory && !has_history) continue;
     if (worker::IsRunStage(stage.id)) continue;  // its results are evidence
     stages.emplace_back(std::string(stage.name), stage.version);
   }
@@ -78,6 +82,9 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       break;
     case StageId::kReference:
       FillReference(task.source, action);
+      break;
+    case StageId::kHistory:
+      FillHistory(task.source, action);
       break;
     case StageId::kCompile:
       FillCompile(task, action);
@@ -171,6 +178,14 @@ void JobPlan::FillReference(int32_t source, v1::Action& action) const {
   const Source& state = sources_[source];
   AddInput(action, "tree", state.tree);
   for (const int32_t k : GetAlive(state)) AddInput(action, "files", state.files[k]);
+  for (const int32_t k : GetAlive(state)) AddInput(action, "kernels", state.linked[k]);
+}
+
+void JobPlan::FillHistory(int32_t source, v1::Action& action) const {
+  const Source& state = sources_[source];
+  AddInput(action, "tree", state.tree);
+  for (const BlobRef& ref : state.history) AddInput(action, "history", ref);
+  for (const BlobRef& ref : state.versions) AddInput(action, "versions", ref);
   for (const int32_t k : GetAlive(state)) AddInput(action, "kernels", state.linked[k]);
 }
 
@@ -301,7 +316,7 @@ void JobPlan::FillRun(const TaskKey& task, v1::Action& action) const {
 }
 
 // The order of the inputs is part of the stage's interface: trees, files, kernels, verdicts,
-// clusters, splits, IR, references. The parameters tell how many belong to each source.
+// clusters, splits, IR, references, changes. The parameters tell how many belong to each source.
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
   params.set_name(settings_.name());
@@ -348,6 +363,12 @@ void JobPlan::FillManifest(v1::Action& action) const {
     ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
       if (!IsHoldout(s)) AddInput(action, "references", source.references[k]);
     });
+  }
+  for (size_t s = 0; s < sources_.size(); ++s) {
+    const std::vector<BlobRef>& changes = sources_[s].changes;
+    if (changes.empty()) continue;
+    params.mutable_sources(static_cast<int>(s))->set_changes(static_cast<int32_t>(changes.size()));
+    for (const BlobRef& ref : changes) AddInput(action, "changes", ref);
   }
   AddStages(params, divides, Compiles());
 }

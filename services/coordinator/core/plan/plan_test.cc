@@ -89,6 +89,36 @@ TEST(JobPlan, FailedReferencesCostTheirSource) {
   EXPECT_EQ(run.Status().failures(0).stage(), "reference");
 }
 
+TEST(JobPlan, AHistoryIsFoundBetweenReferencesAndTheChecksOfItsSourceAlone) {
+  v1::JobSpec spec = GitJob(2);
+  spec.set_references(true);
+  spec.mutable_sources(0)->mutable_history()->set_depth(5);
+  PlanRunner run(spec);
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.seen.count("history 1.0"), 0u);
+  EXPECT_EQ(run.actions.at("fetch 0.0").params().fetch().source().history().depth(), 5);
+  EXPECT_THAT(InputNames(run.actions.at("history 0.0")),
+              ElementsAre("tree", "history", "versions", "kernels", "kernels"));
+  const v1::ManifestParams& params = run.actions.at("manifest 0.0").params().manifest();
+  EXPECT_EQ(params.sources(0).changes(), 1);
+  EXPECT_EQ(params.sources(1).changes(), 0);
+  EXPECT_TRUE(
+      std::any_of(params.stages().begin(), params.stages().end(),
+                  [](const v1::ManifestStage& stage) { return stage.stage() == "history"; }));
+}
+
+TEST(JobPlan, AFailedHistoryCostsItsSource) {
+  v1::JobSpec spec = GitJob(2);
+  spec.mutable_sources(0)->mutable_history()->set_depth(5);
+  PlanRunner run(spec);
+  run.fails["history 0.0"] = absl::InternalError("poison");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.seen.count("sign 0.0"), 0u);
+  EXPECT_EQ(run.seen.count("sign 1.0"), 1u);
+}
+
 TEST(JobPlan, PairWaitsForEverySignatureAndVerdictOfTheJob) {
   PlanRunner run(GitJob(2));
   run.Open(run.plan.Start());

@@ -59,6 +59,10 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     const auto at = shards.find(action.params().fetch().source().git());
     outputs.Add("tree", 1);
     for (int i = 0; i < (at == shards.end() ? 2 : at->second); ++i) outputs.Add("files", 10);
+    if (action.params().fetch().source().has_history()) {
+      outputs.Add("history", 3);
+      outputs.Add("versions", 5);
+    }
     worker::AddCounter(outputs.result, "files.seen", 7);
   } else if (stage == "extract") {
     if (!action.params().extract().quarantine_reason().empty()) {
@@ -78,6 +82,8 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     for (const v1::NamedDigest& input : action.inputs()) {
       if (input.name() == "kernels") outputs.Add("references", kernels);
     }
+  } else if (stage == "history") {
+    outputs.Add("changes", 4);
   } else if (stage == "compile") {
     const v1::CompileParams& params = action.params().compile();
     if (!params.quarantine_reason().empty()) {

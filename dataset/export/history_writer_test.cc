@@ -1,0 +1,129 @@
+#include "dataset/export/history_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/cas/digest.h"
+#include "common/testing/status_matchers.h"
+#include "dataset/testing/export_fixture.h"
+#include "kernelmill/v1/history.pb.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+// The first source of the dataset has a history, with changes of its kernels 0 (kept), 1 (rejected)
+// and 3 (contaminated).
+class HistoryWriterTest : public ExporterTest {
+ protected:
+  v1::KernelChange& AddChange(const std::string& commit, int head) {
+    v1::KernelChange& change = *shard_.add_changes();
+    change.set_commit(std::string(40, commit[0]));
+    change.set_parent(std::string(40, '0'));
+    change.set_parents(1);
+    change.set_author_time(1'709'164'800);
+    change.set_message("Fix " + commit);
+    change.set_kind("fix");
+    change.add_evidence("Fix");
+    change.set_match("same");
+    change.set_similarity(0.5);
+    change.set_license_files("same");
+    change.set_lineage(std::string(32, 'a'));
+    if (head >= 0) change.set_head(head);
+    for (v1::KernelVersion* version : {change.mutable_before(), change.mutable_after()}) {
+      version->set_path("z.py");
+      version->set_name("k");
+      version->set_qualname("k");
+      version->set_first_line(9);
+      version->set_last_line(11);
+      version->set_dsl(v1::DSL_TRITON);
+      version->set_role(v1::KERNEL_ROLE_KERNEL);
+    }
+    change.mutable_before()->set_source("def k(): pass\n");
+    change.mutable_after()->set_source("def k(): return\n");
+    return change;
+  }
+
+  absl::Status ExportHistory() {
+    v1::ManifestSource& source = *manifest_.mutable_sources(0);
+    source.mutable_source()->mutable_history()->set_depth(9);
+    shard_.mutable_sums()->set_commits_seen(7);
+    *source.add_changes() = *cas::PutMessage(store_, shard_);
+    return Export();
+  }
+
+  Json Withheld() { return Json::parse(File("report.json"))["history"]["withheld"]; }
+
+  v1::ChangeShard shard_;
+};
+
+TEST_F(HistoryWriterTest, ARowNamesItsKernelAndItsCommit) {
+  v1::KernelChange& change = AddChange("c", 0);
+  v1::Claim& claim = *change.add_claims();
+  claim.set_form("ratio");
+  claim.set_text("1.5x faster");
+  claim.set_value(1.5);
+  claim.set_unit("x");
+  ASSERT_THAT(ExportHistory(), IsOk());
+  const std::vector<Json> rows = Lines("history.jsonl");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["kernel_id"], Id(1));
+  EXPECT_EQ(rows[0]["license"], "MIT");
+  EXPECT_EQ(rows[0]["split"], "train");
+  EXPECT_EQ(rows[0]["date"], "2024-02-29");
+  EXPECT_EQ(rows[0]["url"], "https://github.com/example/a/commit/" + std::string(40, 'c'));
+  EXPECT_EQ(rows[0]["before"]["url"],
+            "https://github.com/example/a/blob/" + std::string(40, '0') + "/z.py#L9-L11");
+  EXPECT_EQ(rows[0]["after"]["module"], nullptr);
+  EXPECT_EQ(rows[0]["claims"][0]["value"], 1.5);
+  EXPECT_EQ(rows[0]["claims"][0]["before"], nullptr);
+  const Json report = Json::parse(File("report.json"))["history"];
+  EXPECT_EQ(report["sources"][0]["commits"], 7);
+  EXPECT_EQ(report["rows"], 1);
+  EXPECT_EQ(report["kinds"]["fix"], 1);
+  EXPECT_EQ(report["with_claims"], 1);
+}
+
+TEST_F(HistoryWriterTest, ChangesGoWithTheFateOfTheirKernel) {
+  AddChange("1", 1);
+  AddChange("2", 3);
+  AddChange("3", -1);  // gone: all kernels of the source have one licence
+  ASSERT_THAT(ExportHistory(), IsOk());
+  const std::vector<Json> rows = Lines("history.jsonl");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["commit"], std::string(40, '3'));
+  EXPECT_EQ(rows[0]["kernel_id"], nullptr);
+  EXPECT_EQ(rows[0]["license"], "MIT");
+  EXPECT_EQ(Withheld(), Json({{"contaminated", 1}, {"rejected", 1}}));
+}
+
+TEST_F(HistoryWriterTest, VersionsThatMustNotGetOutAreWithheld) {
+  AddChange("1", 0).set_license_files("absent");
+  AddChange("2", 0).mutable_before()->set_path("old/z.py");
+  AddChange("3", 0).mutable_after()->set_source(
+      "def k():\n    api_key = \"AKIA2E0A8F3B244C9986\"\n");
+  v1::OptOut& entry = *manifest_.add_opt_out();
+  entry.set_repository("https://example.org/a");
+  entry.set_path("old/**");
+  manifest_.mutable_quality()->set_secrets(v1::SENSITIVE_POLICY_REJECT);
+  ASSERT_THAT(ExportHistory(), IsOk());
+  EXPECT_EQ(Withheld()["license_files"], 1);
+  EXPECT_EQ(Withheld()["opt_out"], 1);
+  EXPECT_EQ(Withheld()["secret"], 1);
+}
+
+TEST_F(HistoryWriterTest, AKernelThatTheSourceDoesNotHaveIsDamage) {
+  AddChange("1", 4);
+  EXPECT_THAT(ExportHistory(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(HistoryWriterTest, AJobWithoutHistoryHasNoneInItsReport) {
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(Json::parse(File("report.json"))["history"], nullptr);
+}
+
+}  // namespace
+}  // namespace kernelmill::dataset

@@ -1,0 +1,151 @@
+"""A source with a history: changes of kernels through moves, reverts and licences; other jobs are as they were."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+import row_schema
+
+HEAD = "import triton\nimport triton.language as tl\n\n\n"
+SCALE = """@triton.jit
+def scale_kernel(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+"""
+GONE = """
+
+@triton.jit
+def gone_kernel(x, y, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + i, tl.exp(tl.load(x + i, mask=i < n)), mask=i < n)
+"""
+FIXED = SCALE.replace("tl.load(x + i, mask=i < n)", "tl.load(x + i, mask=i < n, other=0.0)")
+FASTER = FIXED.replace("* 2", "* 2.0")
+
+
+class History(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.work = self.folder / "work"
+        self.work.mkdir()
+        harness.git("init", "-q", "-b", "main", cwd=self.work)
+        self.commits = []
+
+    def commit(self, files, message):
+        for name, text in files.items():
+            path = self.work / name
+            if text is None:
+                path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        harness.git("add", "-A", cwd=self.work)
+        harness.git("commit", "-q", "--allow-empty", "-m", message, cwd=self.work)
+        self.commits.append(harness.git("rev-parse", "HEAD", cwd=self.work))
+
+    def make_history(self):
+        self.commit({"LICENSE": harness.MIT_TEXT, "lib/ops.py": HEAD + SCALE + GONE, "lib/unrelated.py": "A = 1\n"}, "start")
+        self.commit({"lib/ops.py": HEAD + FIXED + GONE},
+                    "Fix the mask of scale_kernel\n\nThanks to someone@example.org\nSigned-off-by: A Person <person@example.org>")
+        self.commit({"lib/unrelated.py": "A = 2\n"}, "unrelated")
+        self.commit({"lib/ops.py": None, "lib/kernels/scale.py": HEAD + FASTER + GONE},
+                    "Speed up scale_kernel\n\n12.0 -> 8.7 ms on H100, 1.4x faster")
+        self.commit({"lib/kernels/scale.py": HEAD + FIXED + GONE}, "Go back")
+        self.commit({"lib/kernels/scale.py": HEAD + FIXED + GONE.replace("exp", "exp2")}, "[Feature] Take exp2")
+        self.commit({"lib/kernels/scale.py": HEAD + FIXED}, "Remove gone_kernel")
+
+    def job(self, name, history="true", more="", extra=""):
+        path = self.folder / f"{name}.yaml"
+        path.write_text(f"name: history\n{more}sources:\n  - git: {self.work}\n    name: source\n    history: {history}\n{extra}")
+        return path
+
+    def rows(self, out):
+        return [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+
+    def test_changes_are_found_through_a_move_and_are_the_same_on_a_cluster_and_from_the_lock(self):
+        self.make_history()
+        out = self.folder / "out"
+        harness.crawl(self.job("asked"), out, self.folder / "data")
+        self.assertEqual(row_schema.problems(out), [])
+        rows = self.rows(out)
+        _, fix, _, speed, back, feature, _ = self.commits
+        self.assertEqual(
+            [(row["commit"], row["after"]["name"], row["match"], row["kind"]) for row in rows],
+            [(feature, "gone_kernel", "same", "feature"), (back, "scale_kernel", "same", "revert"),
+             (speed, "scale_kernel", "moved", "speed"), (fix, "scale_kernel", "same", "fix")])
+        gone, reverting, reverted, fixing = rows
+        self.assertEqual((reverting["reverts"], reverted["reverted_by"]), ([speed], [back]))
+        self.assertEqual((reverted["before"]["path"], reverted["after"]["path"]), ("lib/ops.py", "lib/kernels/scale.py"))
+        self.assertEqual([(claim["form"], claim["before"], claim["after"], claim["value"], claim["unit"], claim["hardware"])
+                          for claim in reverted["claims"]],
+                         [("before_after", 12.0, 8.7, None, "ms", ["H100"]), ("ratio", None, None, 1.4, "x", ["H100"])])
+        self.assertEqual(fixing["before"]["source"], SCALE)
+        self.assertEqual(fixing["after"]["source"], FIXED)
+        self.assertIn("-    tl.store(y + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)\n", fixing["diff"])
+        self.assertIn("import triton", fixing["after"]["module"])
+        self.assertEqual(fixing["message"], "Fix the mask of scale_kernel\n\nThanks to xxxxxxx@xxxxxxx.xxx")
+        self.assertEqual({row["license"] for row in rows} | {row["license_files"] for row in rows}, {"MIT", "same"})
+        # One lineage for the kernel that is there, and one of its own for the one that is gone.
+        kernels = {row["name"]: row["id"] for row in harness.rows_of(out, "kernels")}
+        self.assertEqual({row["kernel_id"] for row in rows[1:]}, {kernels["scale_kernel"]})
+        self.assertEqual(len({row["lineage"] for row in rows[1:]}), 1)
+        self.assertIsNone(gone["kernel_id"])
+        self.assertNotEqual(gone["lineage"], fixing["lineage"])
+        report = json.loads((out / "report.json").read_text())["history"]
+        source, = report["sources"]
+        self.assertEqual((source["commits"], source["end"], source["commits_with_kernels"], source["rows"]), (7, "root", 6, 4))
+
+        again = self.folder / "again"
+        harness.crawl(out / "job.lock.yaml", again, self.folder / "other-data")
+        self.assertEqual(harness.tree_hashes(again), harness.tree_hashes(out))
+        with harness.Cluster(self.folder / "cluster") as cluster:
+            cluster.start_workers()
+            there = self.folder / "there"
+            cluster.client("submit", self.job("asked"), "--out", there)
+        self.assertEqual(harness.tree_hashes(there), harness.tree_hashes(out))
+
+    def test_depth_since_and_paths_bound_the_walk(self):
+        self.make_history()
+        out = self.folder / "out"
+        harness.crawl(self.job("two", "{depth: 3}"), out, self.folder / "data")
+        self.assertEqual([row["commit"] for row in self.rows(out)], [self.commits[5], self.commits[4]])
+        harness.crawl(self.job("none", "{paths: ['elsewhere/**']}"), out, self.folder / "data")
+        self.assertFalse((out / "history.jsonl").exists())
+        harness.crawl(self.job("later", "{since: '2100-01-01'}"), out, self.folder / "data")
+        self.assertFalse((out / "history.jsonl").exists())
+        source, = json.loads((out / "report.json").read_text())["history"]["sources"]
+        self.assertEqual((source["commits"], source["end"]), (0, "since"))
+
+    def test_a_change_is_withheld_where_a_kernel_would_be(self):
+        self.commit({"lib/ops.py": HEAD + SCALE}, "before there was a licence")
+        self.commit({"lib/ops.py": HEAD + FASTER}, "still none")
+        self.commit({"LICENSE": harness.MIT_TEXT, "lib/ops.py": HEAD + FIXED}, "with a licence")
+        out = self.folder / "out"
+
+        def withheld(name, **more):
+            harness.crawl(self.job(name, **more), out, self.folder / "data", check=False)
+            report = json.loads((out / "report.json").read_text())["history"]
+            return report["rows"], report["withheld"]
+
+        self.assertEqual(withheld("plain"), (1, {"license_files": 1}))
+        self.assertEqual(withheld("named", more="opt_out:\n  - path: lib/**\n    repository: source\n"), (0, {"opt_out": 2}))
+        harness.write_files(self.folder / "held", {"LICENSE": harness.MIT_TEXT, "other.py": HEAD + FIXED})
+        holdout = f"  - path: {self.folder / 'held'}\n    name: held\n    role: holdout\n"
+        self.assertEqual(withheld("held", extra=holdout), (0, {"contaminated": 2}))
+
+    def test_a_job_that_does_not_ask_has_no_stage_and_no_row(self):
+        self.make_history()
+        out = self.folder / "out"
+        harness.crawl(self.job("plain", "false"), out, self.folder / "data")
+        report = json.loads((out / "report.json").read_text())
+        self.assertNotIn("history", report["stages"])
+        self.assertIsNone(report["history"])
+        self.assertFalse((out / "history.jsonl").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
