@@ -1,11 +1,12 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """How often the references of a dataset are right, by verdicts that were made by hand.
 
     tests/oracle/reference_precision.py DATASET... [--verdicts tests/oracle/labels/references.csv] [--check]
     tests/oracle/reference_precision.py draw DATASET --count 60 [--seed 34] [--per-repository 12]
 
-A line of the verdicts is a kernel whose first row of references.jsonl had a reference, which was read beside its test: the SHA-256 of
-the reference's `text`, the set that it is of, the verdict and why.
+A line of the verdicts is a kernel whose first row of references.jsonl had a reference: the SHA-256 of the reference's `text`, the set
+that it is of, the verdict and why. It was read beside the kernel, the chain to the test and the expressions that the test compares; the
+bodies of tests were not opened.
 
     right     the reference computes what the test compares with the result of the function that the kernel is in
     in_part   it gives some of the outputs, or does so for one of several ways that the function takes
@@ -13,11 +14,8 @@ the reference's `text`, the set that it is of, the verdict and why.
 
 The set is `tuned` if rules were mended for what that repository showed, `held_out` if none was.
 
-Prints for each set how many references are the same still, by verdict;
-how many references have
-`changed`, so that somebody has to read them;
-how many kernels have no reference any more, `none`; and how many kernels the dataset
-lacks, `unknown`. With --check it fails if less than nine tenths of the same ones are right, or if no reference is the same.
+Prints for each set how many references are the same still, by verdict; how many have `changed`, so that somebody has to read them; how
+many kernels have no reference any more, `none`; and how many kernels the dataset lacks, `unknown`. With --check it fails if less than nine tenths of the same ones are right, or if no reference is the same.
 """
 
 import argparse

@@ -285,7 +285,7 @@ class Kernel:
 
     def _finish(self, tried: list[tuple[str, Case, Case]], differs: bool) -> list[Case]:
         """Gives made cases their outputs. Leaves out those that the reference cannot run, or makes something else of the second time.
-        `differs`: or of which it makes what it made of their base."""
+        `differs`: or for which it makes what it made for their base."""
         inputs = [inputs_of(changed, self._shared.evidence) for _, _, changed in tried]
         launches = [(0, changed, before) for (_, _, changed), before in zip(tried, inputs) for _ in range(2)]
         executions = self._runner.run_modules([self._kernel.module], str(self._kernel.row["name"]), launches)
