@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
