@@ -44,8 +44,8 @@ TEST(PlanActions, ActionsSayWhatEachStagePromises) {
                           "kernels", "kernels", "verdicts", "verdicts", "clusters"));
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
-  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 7)
-      << "all except reference, compile, split and the devices of run";
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 8)
+      << "all except reference, history, compile, split and the devices of run";
 }
 
 TEST(PlanActions, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADoneJob) {
@@ -127,8 +127,8 @@ TEST(PlanActions, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
   EXPECT_TRUE(cas::SameDigest(manifest.inputs(manifest.inputs_size() - 1).digest(),
                               run.results["split 0.0"].outputs(0).digest()));
   EXPECT_EQ(manifest.params().manifest().splits().test(), 0.1);
-  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 6)
-      << "all except reference, compile and the devices of run";
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 7)
+      << "all except reference, history, compile and the devices of run";
   // No earlier stage knows that the dataset will be split.
   for (const char* task : {"fetch 0.0", "extract 0.1", "sign 0.0", "pair 0.0", "resolve 0.0"}) {
     EXPECT_EQ(run.actions[task].SerializeAsString(), whole.actions[task].SerializeAsString());

@@ -339,8 +339,8 @@ absl::Status Salvager::Run() {
   RETURN_IF_ERROR(SaveResults());
   RETURN_IF_ERROR(SaveHolds());
   // A hold of uses that begins now must not hold what was saved here.
-  RETURN_IF_ERROR(to_.uses().SetEpoch(
-      {.epoch = kEpoch + 1, .started_at = to_.blobs().usage().written}));
+  RETURN_IF_ERROR(
+      to_.uses().SetEpoch({.epoch = kEpoch + 1, .started_at = to_.blobs().usage().written}));
   return CountLost();
 }
 
@@ -459,9 +459,9 @@ absl::Status Salvager::SaveResults() {
   return saved;
 }
 
-// All uses are of the new database's first epoch, so a saved hold of uses holds everything. If holds are
-// lost, nothing is evicted for kHoldDays or until the store is full, in which coordinators make
-// theirs again.
+// All uses are of the new database's first epoch, so a saved hold of uses holds everything. If
+// holds are lost, nothing is evicted for kHoldDays or until the store is full, in which
+// coordinators make theirs again.
 absl::Status Salvager::SaveHolds() {
   std::map<uint64_t, HoldRecord> records;
   std::map<uint64_t, std::string> lists;
