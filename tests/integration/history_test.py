@@ -124,9 +124,9 @@ class History(unittest.TestCase):
         self.commit({"lib/ops.py": HEAD + SCALE}, "before there was a licence")
         self.commit({"lib/ops.py": HEAD + FASTER}, "still none")
         self.commit({"LICENSE": harness.MIT_TEXT, "lib/ops.py": HEAD + FIXED}, "with a licence")
-        out = self.folder / "out"
 
         def withheld(name, **more):
+            out = self.folder / f"out-{name}"  # a job that keeps no kernel replaces no dataset
             harness.crawl(self.job(name, **more), out, self.folder / "data", check=False)
             report = json.loads((out / "report.json").read_text())["history"]
             return report["rows"], report["withheld"]
