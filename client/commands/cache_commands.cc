@@ -136,7 +136,7 @@ absl::StatusOr<v1::CollectGarbageResponse> Shrink(StoreClient& store, int64_t li
   constexpr int kRounds = 5;
   v1::CollectGarbageResponse sum;
   for (int round = 0; round < kRounds; ++round) {
-    ASSIGN_OR_RETURN(const v1::StatResponse stat, store.Stat());
+    ASSIGN_OR_RETURN(const v1::StatResponse stat, store.Stat(/*sum_holds=*/false));
     if (stat.disk_bytes() <= limit) break;
     const double share = static_cast<double>(limit) / static_cast<double>(stat.disk_bytes());
     const auto target = static_cast<int64_t>(share * static_cast<double>(stat.blob_bytes()));

@@ -194,7 +194,7 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
 absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console) {
   Connection connection(cluster, signal, console);
-  ASSIGN_OR_RETURN(const v1::StatResponse whole, connection.store().Stat());
+  ASSIGN_OR_RETURN(const v1::StatResponse whole, connection.store().Stat(/*sum_holds=*/false));
   absl::StatusOr<v1::VerifyProgress> last =
       connection.store().Verify(drop_damaged, [&](const v1::VerifyProgress& progress) {
         console.Progress({{"what", "blobs"}, {"done", progress.blobs()}, {"all", whole.blobs()}},

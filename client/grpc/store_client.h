@@ -26,7 +26,7 @@ namespace kernelmill::client {
 // UNAVAILABLE: it is out of reach; CANCELLED: Interrupt() was called.
 class StoreClient : public BackupClient {
  public:
-  virtual absl::StatusOr<v1::StatResponse> Stat(bool sum_holds = false) = 0;
+  virtual absl::StatusOr<v1::StatResponse> Stat(bool sum_holds) = 0;
   // Reads every blob. `on_progress` gets the progress and the damaged blobs so far; the last
   // progress is returned.
   virtual absl::StatusOr<v1::VerifyProgress> Verify(

@@ -100,7 +100,7 @@ class StoreClientTest : public ::testing::Test {
 
 TEST_F(StoreClientTest, HandsRequestsAndAnswersThrough) {
   service_.failures_before_ok = 1;
-  const auto stat = client_->Stat();
+  const auto stat = client_->Stat(/*sum_holds=*/false);
   ASSERT_THAT(stat, IsOk());
   EXPECT_EQ(stat->blobs(), 3);
   const auto garbage = client_->CollectGarbage(77, /*dry_run=*/false);
@@ -156,7 +156,8 @@ TEST_F(StoreClientTest, AStoreOfAnotherMakeIsCalledThat) {
   ASSERT_THAT(server, IsOk());
   const auto client = NewStoreClient(rpc::Connect(address));
   for (const absl::Status& status :
-       {client->Stat().status(), client->Verify(false, [](const auto&) {}).status(),
+       {client->Stat(/*sum_holds=*/false).status(),
+        client->Verify(false, [](const auto&) {}).status(),
         client->CollectGarbage(0, false).status(), client->Backup("x").status()}) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented));
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("not a kernelmill-store"));

@@ -8,7 +8,6 @@
 namespace kernelmill::client {
 
 using python::Kind;
-using python::kNoNode;
 using python::NodeId;
 
 std::string NameOrigins::Resolve(NodeId node, int depth) const {

@@ -39,7 +39,7 @@ bool IsFollowed(const v1::Kernel& kernel) {
 // The contents of versions by their ids, and their kernels as long as a commit may ask for them.
 class Versions {
  public:
-  Versions(const python::PythonParser& parser) : parser_(parser) {}
+  explicit Versions(const python::PythonParser& parser) : parser_(parser) {}
 
   absl::Status Load(const HistoryInputs& inputs) {
     for (size_t i = 0; i < inputs.versions; ++i) {

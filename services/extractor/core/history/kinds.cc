@@ -189,14 +189,14 @@ ChangeKind ReadLabel(absl::string_view subject) {
   absl::string_view rest = absl::StripLeadingAsciiWhitespace(subject);
   while (!rest.empty() && rest[0] == '[') {
     const size_t end = rest.find(']');
-    if (end == absl::string_view::npos || end > 40) break;
+    if (end > 40) break;
     for (const absl::string_view label : absl::StrSplit(rest.substr(1, end - 1), ',')) {
       labels.push_back(label);
     }
     rest = absl::StripLeadingAsciiWhitespace(rest.substr(end + 1));
   }
   const size_t colon = rest.find(':');
-  if (colon != absl::string_view::npos && colon <= 30) labels.push_back(rest.substr(0, colon));
+  if (colon <= 30) labels.push_back(rest.substr(0, colon));
   for (const absl::string_view label : labels) {
     const std::string lower = absl::AsciiStrToLower(absl::StripAsciiWhitespace(label));
     for (const Word& word : kLabels) {

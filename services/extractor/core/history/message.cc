@@ -26,7 +26,7 @@ bool IsTrailer(absl::string_view line) {
     line = absl::StripLeadingAsciiWhitespace(line);
   }
   const size_t colon = line.find(':');
-  if (colon == absl::string_view::npos || colon > 40) return false;
+  if (colon > 40) return false;
   const std::string key = absl::AsciiStrToLower(line.substr(0, colon));
   if (key == "cc" || key == "author" || key == "authors" || key == "reviewers") return true;
   return absl::EndsWith(key, "-by") || absl::EndsWith(key, " by");
