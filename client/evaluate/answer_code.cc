@@ -21,6 +21,7 @@
 #include "common/python/parse/parsed_text.h"
 #include "common/python/parse/python_parser.h"
 #include "common/python/syntax/bindings.h"
+#include "common/text/lines.h"
 
 namespace kernelmill::client {
 namespace {
@@ -39,18 +40,6 @@ std::optional<Fence> ReadFence(absl::string_view line) {
   const char mark = text[0];
   const size_t end = std::min(text.find_first_not_of(mark), text.size());
   return Fence{mark, absl::AsciiStrToLower(absl::StripAsciiWhitespace(text.substr(end)))};
-}
-
-// Returns the lines of a text with their line ends.
-std::vector<absl::string_view> Lines(absl::string_view text) {
-  std::vector<absl::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const size_t size = end == absl::string_view::npos ? text.size() : end + 1;
-    lines.push_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return lines;
 }
 
 // The marks around a model's thinking.
@@ -104,7 +93,7 @@ struct Block {
 std::vector<Block> Blocks(absl::string_view text, bool* open) {
   std::vector<Block> blocks;
   char mark = 0;  // the mark of the open fence
-  for (const absl::string_view line : Lines(text)) {
+  for (const absl::string_view line : SplitLines(text)) {
     const std::optional<Fence> fence = ReadFence(line);
     if (mark == 0 && fence.has_value()) {
       mark = fence->mark;
@@ -127,7 +116,7 @@ bool LeavesFenceOpen(absl::string_view prompt) {
 }
 
 bool BeginsWithCode(absl::string_view text) {
-  for (const absl::string_view line : Lines(text)) {
+  for (const absl::string_view line : SplitLines(text)) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     if (ReadFence(line).has_value()) return false;
     return absl::ascii_isspace(static_cast<unsigned char>(line[0])) || line[0] == '@' ||
@@ -141,7 +130,7 @@ bool BeginsWithCode(absl::string_view text) {
 // opened.
 std::string UpToFence(absl::string_view text) {
   std::string code;
-  for (const absl::string_view line : Lines(text)) {
+  for (const absl::string_view line : SplitLines(text)) {
     const std::optional<Fence> fence = ReadFence(line);
     if (fence.has_value() && fence->tag.empty()) break;
     absl::StrAppend(&code, line);
@@ -276,7 +265,7 @@ std::string ExtractCode(absl::string_view prompt, absl::string_view answer) {
 }
 
 bool HasDefinition(absl::string_view code) {
-  return absl::c_any_of(Lines(code), [](absl::string_view line) {
+  return absl::c_any_of(SplitLines(code), [](absl::string_view line) {
     absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
     absl::ConsumePrefix(&text, "async ");
     return absl::StartsWith(text, "def ");

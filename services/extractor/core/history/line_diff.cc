@@ -6,24 +6,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/text/lines.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 constexpr int kContext = 3;
 constexpr int kMostEdits = 2000;
-
-// Returns the lines with their ends.
-std::vector<absl::string_view> SplitLines(absl::string_view text) {
-  std::vector<absl::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const size_t size = end == absl::string_view::npos ? text.size() : end + 1;
-    lines.push_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return lines;
-}
 
 // A line of a difference: ' ', '-' or '+', and its number in the texts, from 0.
 struct Edit {
