@@ -23,12 +23,29 @@ DEMO_SOURCES = ROOT / "tests/data/kernels-repo"
 FIXED_DATE = "2026-01-01T00:00:00Z"
 
 
-def run(*argv, check=True, timeout=300, **kwargs):
-    """Runs a program; returns the CompletedProcess with text output."""
-    done = subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=timeout, **kwargs)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{argv} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done
+def run(*argv, check=True, timeout=300, stdin_text=None, **kwargs):
+    """Runs a program; returns the CompletedProcess with text output. One that hangs: the error says where."""
+    if stdin_text is not None:
+        kwargs["stdin"] = subprocess.PIPE
+    with subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs) as program:
+        try:
+            stdout, stderr = program.communicate(stdin_text, timeout)
+        except subprocess.TimeoutExpired:
+            where = stacks(program.pid)
+            program.kill()
+            raise AssertionError(f"{argv} takes more than {timeout} s: {where}") from None
+    if check and program.returncode != 0:
+        raise AssertionError(f"{argv} exited {program.returncode}\n{stdout}\n{stderr}")
+    return subprocess.CompletedProcess(argv, program.returncode, stdout, stderr)
+
+
+def stacks(pid):
+    """Returns what the threads of a process that hangs are doing, as far as a debugger is installed."""
+    if not shutil.which("gdb"):
+        return "no gdb to look with"
+    looked = subprocess.run(["gdb", "--batch", "-p", str(pid), "-ex", "thread apply all backtrace 30"], capture_output=True, text=True,
+                            timeout=60, check=False)
+    return looked.stdout
 
 
 # ---------------------------------------------------------------- sources
