@@ -8,6 +8,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import unittest.mock
 
 import environment
 
@@ -64,6 +65,15 @@ def add_case(evidence, seed=1, module=None, inputs=None):
     arguments = [view("x_ptr", "float32", 0), view("y_ptr", "float32", 1), view("out_ptr", "float32", 2), number("n", N),
                  {"name": "BLOCK", "constexpr": "64"}]
     return make_case(evidence, "add_kernel", arguments, storages, {2: (x + x + y).tobytes()}, module=module)
+
+
+class ForgivingRunner(Runner):
+    """Lets a launch that loads from outside of tensors end as if the module were the first one, as a GPU does if a store's mask hides it."""
+
+    def run_modules(self, modules, kernel, launches, seconds=None, **how):
+        found = super().run_modules(modules, kernel, launches, seconds, **how)
+        return [super(ForgivingRunner, self).run_modules(modules[:1], kernel, [(0, case, before)])[0] if "out of bounds" in each.error else each
+                for each, (_, case, before) in zip(found, launches)]
 
 
 class Base(unittest.TestCase):
@@ -212,6 +222,30 @@ class Replays(Base):
         [weak] = self.evidence.rows("adequacy")
         self.assertLess(weak["score"], good["score"])
         self.assertIn("operator", {each["kind"] for each in weak["missed"]})
+
+    def score_on_a_gpu(self, interpreter):
+        """Returns the row and the summary of a run on what forgives loads as a GPU does. `interpreter`: whether the machine has one."""
+        def runner(device, *arguments, **settings):
+            if device == "cpu" and not interpreter:
+                raise ProgramError("no kernel can be run on cpu")
+            return (Runner if device == "cpu" else ForgivingRunner)("cpu", *arguments, **settings)
+
+        add_case(self.evidence)
+        with unittest.mock.patch.object(replay, "Runner", runner):
+            summary = self.run_all(device="cuda:90", mutants=30, made=0)
+        [row] = self.evidence.rows("adequacy")
+        return row, summary
+
+    def test_the_interpreter_sees_dropped_masks_that_a_gpu_forgives(self):
+        row, summary = self.score_on_a_gpu(interpreter=True)
+        self.assertEqual(row["mutants"]["mask"], {"caught": 3, "total": 3})
+        self.assertGreaterEqual(row["seen_by_interpreter"], 2)
+        self.assertEqual(summary.errors, [])
+
+    def test_a_machine_without_an_interpreter_scores_all_the_same_and_says_so(self):
+        row, summary = self.score_on_a_gpu(interpreter=False)
+        self.assertEqual(row["mutants"]["mask"], {"caught": 1, "missed": 2, "total": 3})
+        self.assertEqual(summary.errors, ["no kernel can be run on cpu"])
 
     def test_weak_cases_get_more_that_are_checked_against_the_reference(self):
         zeros = [{"bytes": 4 * N, "recipe": {"kind": "constant", "dtype": "float32", "value": 0.0}}] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import re
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from kernelmill.errors import DatasetError, Error
+from kernelmill.errors import DatasetError, Error, ProgramError
 from kernelmill.execution import judge, made, recipes
 from kernelmill.execution.case import Case, Row, canonical
 from kernelmill.execution.evidence import Evidence
@@ -27,6 +28,7 @@ SAVE_SECONDS = 20
 SURVIVORS = 12
 TRIES = 4  # changes that are tried for a case that is made
 OPTIONS = 8  # the most cases that are made of options that no case varies
+LOOKED_AT, PROGRAMS = 3, 256  # the most cases, and programs of each, that a GPU's missed mutants run on the interpreter
 ACCEPTED = ("exact", "close")
 # Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
 FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
@@ -119,7 +121,7 @@ class _Shared:
 
 
 def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared, place: int) -> None:
-    runner = None
+    runner, interpreter = None, _Interpreter(settings, shared)
     try:
         while shared.failed is None and not shared.is_late():
             try:
@@ -128,15 +130,40 @@ def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Se
                 return
             try:
                 runner = runner or Runner(settings.device, settings.bounds, settings.confined, settings.python, place=place)
-                Kernel(kernel, cases, runner, settings, shared).run()
+                Kernel(kernel, cases, runner, settings, shared, interpreter.get).run()
             except DatasetError as error:
                 shared.summary.errors.append(f"{kernel.name}: {error}")
             shared.end_kernel()
     except Error as error:
         shared.failed = error
     finally:
+        interpreter.close()
         if runner is not None:
             runner.close()
+
+
+class _Interpreter:
+    """The interpreter beside a GPU, for one thread. It starts when it is asked for, and a machine may lack what it needs."""
+
+    def __init__(self, settings: Settings, shared: _Shared) -> None:
+        self._settings, self._shared = settings, shared
+        self._runner: Runner | None = None
+        self._failed = settings.device == "cpu"
+
+    def get(self) -> Runner | None:
+        if self._runner is None and not self._failed:
+            try:
+                self._runner = Runner("cpu", self._settings.bounds, self._settings.confined, self._settings.python)
+            except ProgramError as error:
+                self._failed = True
+                with self._shared.lock:
+                    if str(error) not in self._shared.summary.errors:
+                        self._shared.summary.errors.append(str(error))
+        return self._runner
+
+    def close(self) -> None:
+        if self._runner is not None:
+            self._runner.close()
 
 
 def inputs_of(case: Case, evidence: Evidence) -> list[bytes]:
@@ -159,10 +186,12 @@ def judge_execution(execution: Execution, case: Case, before: list[bytes], evide
 
 
 class Kernel:
-    """A kernel of a dataset with its cases, on one runner."""
+    """A kernel of a dataset with its cases, on one runner. `interpreter` gives a second one, or None."""
 
-    def __init__(self, kernel: KernelRow, cases: list[Case], runner: Runner, settings: Settings, shared: _Shared) -> None:
+    def __init__(self, kernel: KernelRow, cases: list[Case], runner: Runner, settings: Settings, shared: _Shared,
+                 interpreter: Callable[[], Runner | None] = lambda: None) -> None:
         self._kernel, self._runner, self._settings, self._shared = kernel, runner, settings, shared
+        self._interpreter, self._seen_there = interpreter, 0
         self._cases = sorted(cases, key=lambda case: (sum(each["bytes"] for each in case.storages), case.id))
         self._head = {"device": settings.device, "toolchain": runner.toolchain}
 
@@ -171,12 +200,13 @@ class Kernel:
         if self._settings.mutants and good and not self._shared.is_late():
             self._score(good)
 
-    def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None) -> list[tuple[Execution, Verdict]]:
+    def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None,
+                 runner: Runner | None = None) -> list[tuple[Execution, Verdict]]:
         """Runs launches: the place of a module, and a case."""
         evidence = self._shared.evidence
         inputs = {case.id: inputs_of(case, evidence) for _, case in launches}
-        executions = self._runner.run_modules(modules, str(self._kernel.row["name"]),
-                                              [(place, case, inputs[case.id]) for place, case in launches], seconds)
+        executions = (runner or self._runner).run_modules(modules, str(self._kernel.row["name"]),
+                                                          [(place, case, inputs[case.id]) for place, case in launches], seconds)
         return [(execution, judge_execution(execution, case, inputs[case.id], evidence))
                 for execution, (_, case) in zip(executions, launches)]
 
@@ -203,7 +233,7 @@ class Kernel:
         if self._shared.evidence.has(row):
             return
         mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
-        fates = self._try(mutants, cases)
+        fates = self._judge(mutants, cases)
         if self._shared.is_late():
             return
         recorded = _share(fates)
@@ -221,6 +251,8 @@ class Kernel:
         missed = [{"kind": mutant.kind, "line": mutant.line, "change": mutant.change} for mutant, fate in fates if fate == "missed"]
         row |= {"cases": sorted(case.id for case in (*cases, *more)), "recorded_score": recorded, "score": score,
                 "mutants": {kind: dict(sorted(counts.items())) for kind, counts in sorted(kinds.items())}, "missed": missed[:SURVIVORS]}
+        if self._seen_there:
+            row["seen_by_interpreter"] = self._seen_there
         with self._shared.lock:
             self._shared.evidence.add(row)
             self._shared.summary.scored += 1
@@ -230,17 +262,31 @@ class Kernel:
         survivors = [mutant for mutant, fate in fates if fate in ("missed", "equivalent")]
         if not cases or not survivors:
             return fates
-        return [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, cases)
+        return [each for each in fates if each[1] not in ("missed", "equivalent")] + self._judge(survivors, cases)
 
-    def _try(self, mutants: list[Mutant], cases: list[Case]) -> list[tuple[Mutant, str]]:
+    def _judge(self, mutants: list[Mutant], cases: list[Case]) -> list[tuple[Mutant, str]]:
         """Returns the fate of each mutant: caught, missed, stillborn (no program), or equivalent (the same IR on all cases).
 
-        All mutants run the smallest case, those that it misses the others."""
+        The interpreter tries what a GPU misses: it sees loads from outside of the tensors, which a dropped mask makes."""
+        fates = self._try(mutants, cases, self._runner)
+        missed = [mutant for mutant, fate in fates if fate == "missed"]
+        small = [case for case in cases if math.prod(case.row["grid"]) <= PROGRAMS][:LOOKED_AT]
+        interpreter = self._interpreter() if missed and small else None
+        if interpreter is None:
+            return fates
+        tried = self._execute([self._kernel.module], [(0, case) for case in small], MUTANT_SECONDS, interpreter)
+        met = [case for case, (_, verdict) in zip(small, tried) if verdict.outcome in ACCEPTED]
+        seen = {mutant for mutant, fate in self._try(missed, met, interpreter) if fate == "caught"} if met else set()
+        self._seen_there += len(seen)
+        return [(mutant, "caught" if mutant in seen else fate) for mutant, fate in fates]
+
+    def _try(self, mutants: list[Mutant], cases: list[Case], runner: Runner) -> list[tuple[Mutant, str]]:
+        """Returns the fate of each mutant on one runner, in the order of the mutants. All run the smallest case, those that it misses the others."""
         modules = [self._kernel.module, *(mutant.module for mutant in mutants)]
         found: dict[int, list[tuple[Execution, Verdict]]] = {place: [] for place in range(len(modules))}
         for batch in (cases[:1], cases[1:]):
             launches = [(place, case) for place in found if not place or not _is_caught(found[place]) for case in batch]
-            for (place, _), result in zip(launches, self._execute(modules, launches, MUTANT_SECONDS)):
+            for (place, _), result in zip(launches, self._execute(modules, launches, MUTANT_SECONDS, runner)):
                 found[place].append(result)
         reference = [execution.ttir for execution, _ in found[0]]
         return [(mutant, _fate(found[place], reference)) for place, mutant in enumerate(mutants, 1)]
