@@ -2,9 +2,14 @@
 
 import dataclasses
 import hashlib
+import importlib.util
+import json
 import os
 import pathlib
+import re
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -14,7 +19,7 @@ import environment
 environment.need("execution")
 import numpy  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
-from kernelmill.execution import arena, elements, judge, libdevice, made, mutants, recipes, recorder, spread  # noqa: E402
+from kernelmill.execution import arena, elements, judge, libdevice, made, mutants, recipes, recorder, spread, zygote  # noqa: E402
 from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
@@ -410,6 +415,41 @@ class Libdevice(unittest.TestCase):
         self.assertTrue(numpy.allclose(libdevice.compute("__nv_erf", [found]), values, atol=1e-12))
         self.assertEqual(libdevice.compute("__nv_erfinv", [numpy.array([1.0, -1.0])]).tolist(), [numpy.inf, -numpy.inf])
         self.assertTrue(numpy.isnan(libdevice.compute("__nv_erfinv", [numpy.array([2.0])])[0]))
+
+
+class StandIns(unittest.TestCase):
+    """Packages that are not installed, in a process that has torch."""
+
+    def imported(self, text):
+        """Imports packages one after another beside the stand-ins for a module."""
+        code = ("from kernelmill.execution import harness, zygote\nharness.install()\nzygote.stand_in('import named_by_it.part\\n', True)\n" + text)
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                              check=False)
+
+    def test_what_the_module_imports_is_there(self):
+        self.assertEqual(self.imported("import named_by_it.part").returncode, 0)
+
+    def test_what_an_installed_package_looks_for_is_not(self):
+        self.assertIn("No module named 'flint'", self.imported("import flint").stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("sympy"), "sympy is not installed")
+    def test_the_compiler_of_torch_can_be_imported(self):
+        self.assertEqual(self.imported("import sympy").stderr, "")
+
+
+class Failures(unittest.TestCase):
+    def test_the_failure_of_a_reference_tells_its_innermost_places(self):
+        def inner():
+            major, minor = ()
+            return major, minor
+
+        try:
+            inner()
+        except ValueError as error:
+            told = json.loads(zygote.failure("launch", error, 2))["error"]
+            plain = json.loads(zygote.failure("launch", error))["error"]
+        self.assertEqual(plain, "ValueError: not enough values to unpack (expected 2, got 0)")
+        self.assertRegex(told, re.escape(plain) + r" at units_test.py:\d+ inner < units_test.py:\d+ test_the_failure")
 
 
 class Ragged(unittest.TestCase):

@@ -35,6 +35,7 @@ NOT_FINITE = 0.01    # more numbers that are not finite
 SLACK = 4            # a reference may differ by so many tolerances, as when it was bound
 COMPARED = 1 << 22   # elements of a tensor that are compared with a reference
 SHARE = 0.5          # of the deadline: for growing
+MESSAGE = 300        # of an error: characters that are told
 
 
 @dataclass(frozen=True)
@@ -456,7 +457,7 @@ def _time_all(take: Callable[[], object | None], shared: _Run, during: Callable[
             row, errors = Timed(runners, during, summary.hardware).measure(plan)
             with shared.lock:
                 for what, error in errors.items():
-                    summary.failed[f"{what}: {error[:80]}"] += 1
+                    summary.failed[f"{what}: {error[:MESSAGE]}"] += 1
                 if row is not None:
                     shared.evidence.add(row)
                     _count(summary, row)

@@ -22,6 +22,7 @@ import re
 import sys
 import tarfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,6 +30,7 @@ from kernelmill.execution import confinement, devices, elements, harness, interp
 from kernelmill.execution.arena import Arena, Place
 
 MESSAGE_BYTES = 500
+FRAMES = 6  # of the traceback of a reference: torch's compiler may be what fails
 LOADED = b"{}"  # a child's first answer: the first module is loaded
 START_SECONDS = 60  # to load a module, and a GPU's context
 LOAD_SECONDS = 10   # to load a module on a processor, if a launch has less
@@ -106,7 +108,7 @@ class Zygote:
                 if waits:
                     waits = False
                     channel.answer(LOADED)
-                channel.answer(failure("match" if type(error) is devices.Unmatched else stage, error))
+                channel.answer(failure("match" if type(error) is devices.Unmatched else stage, error, FRAMES if reference else 0))
                 if self._gpu and BROKEN.search(str(error)):
                     return
 
@@ -238,8 +240,8 @@ def stand_in(text: str, torch: bool) -> None:
     """Has packages that are not installed be stand-ins for the module, and torch too unless it is wanted."""
     from kernelmill_harness import absent, device, torch_names  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    if torch:
-        absent.install(text, {})
+    if torch:  # its compiler imports many packages to see whether they are installed
+        absent.install(text, {}, only_named=True)
         return
     absent.install(text, torch_names.names("cuda:90"))
     device.pretend("cuda:90")
@@ -256,12 +258,17 @@ def stand_in(text: str, torch: bool) -> None:
     sys.meta_path.append(finder)
 
 
-def failure(stage: str, error: BaseException) -> bytes:
+def failure(stage: str, error: BaseException, frames: int = 0) -> bytes:
+    """`frames`: so many of the innermost places of the traceback are told, too."""
     try:
         links, text = error, f"{type(error).__name__}: {error}"
         while links.__cause__ is not None:  # the compiler's innermost message tells most
             links = links.__cause__
             text = f"{type(links).__name__}: {links}"
+        if frames:
+            told = traceback.extract_tb(links.__traceback__)[:-frames - 1:-1]
+            places = " < ".join(f"{os.path.basename(each.filename)}:{each.lineno} {each.name}" for each in told)
+            text = f"{text[:MESSAGE_BYTES // 2]} at {places}"
     except BaseException:  # pylint: disable=broad-except
         text = "an exception that cannot be printed"
     return json.dumps({"stage": stage, "error": text[:MESSAGE_BYTES]}).encode()

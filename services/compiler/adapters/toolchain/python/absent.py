@@ -157,14 +157,15 @@ def reexport(name):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The last finder: it finds every package that no other finder has found."""
+    """The last finder: it finds every package that no other finder has found. `guarded`: packages whose import must fail; `only`: the
+    packages that it finds, None: all."""
 
-    def __init__(self, guarded):
-        self.guarded = guarded  # packages whose import must fail
+    def __init__(self, guarded, only=None):
+        self.guarded, self.only = guarded, only
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition(".")[0]
-        if package in sys.stdlib_module_names or package in self.guarded:
+        if package in sys.stdlib_module_names or package in self.guarded or (self.only is not None and package not in self.only):
             return None
         loaded = sys.modules.get(package)
         if loaded is not None and not is_absent(loaded):
@@ -181,8 +182,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             setattr(module, name, value)
 
 
-def guarded_packages(text):
-    """Returns the packages that a module imports only under `try` with a handler that catches ImportError."""
+def imported_packages(text):
+    """Returns the packages that a module imports: those that it imports only under `try` with a handler that catches ImportError, and
+    the others."""
     guarded, plain = set(), set()
 
     def catches(handler):
@@ -214,8 +216,8 @@ def guarded_packages(text):
     try:
         visit(ast.parse(text), False)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return guarded - plain - {"torch", "triton"}
+        return set(), set()
+    return guarded - plain - {"torch", "triton"}, plain
 
 
 def would_be_absent(name):
@@ -237,7 +239,9 @@ def named(module, name):
     return _names[module][name]
 
 
-def install(text, names):
-    """Makes the imports of `text` work in this process. names: {module: {name: value}} of absent modules with values."""
+def install(text, names, only_named=False):
+    """Makes the imports of `text` work in this process. names: {module: {name: value}} of absent modules with values. only_named: only
+    packages that the text names get stand-ins. An installed package that tries what else is installed must not find it."""
     _names.update(names)
-    sys.meta_path.append(Finder(guarded_packages(text)))
+    guarded, plain = imported_packages(text)
+    sys.meta_path.append(Finder(guarded, plain if only_named else None))
