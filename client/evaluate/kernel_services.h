@@ -54,7 +54,7 @@ struct RunSpeed {
 // The outcome of an answer on the cases of its task.
 struct RunOutcome {
   Correctness correctness = Correctness::kUnknown;
-  std::string by;                        // "kernel" or "launcher"; empty: nothing was run
+  std::string by;                        // "kernel", "kernel and model"; empty: nothing was run
   std::map<std::string, int64_t> cases;  // "total", and how many by outcome: exact, close, ...
   std::string message;                   // the reason if it is not correct
   // The largest difference, the same as a share of a value's size, the largest share of elements

@@ -36,6 +36,23 @@ def launch_add(x, y):
     return out
 '''
 OTHER_NAMES = kernels.SOURCE.replace("BLOCK", "SIZE")
+REFERENCE = """import torch
+
+
+def reference(x, y):
+    return torch.add(x + x, y)
+"""
+MODEL = kernels.SOURCE + '''
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, y):
+        out = torch.empty_like(x)
+        add_kernel[(-(-x.numel() // 64),)](x, y, out, x.numel(), BLOCK=64)
+        return out
+'''
 
 
 def torch_is_here():
@@ -61,22 +78,31 @@ class Base(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.write([add_case(1)], [add_case(9)])
 
-    def write(self, shown, hidden, module=kernels.SOURCE, launcher=kernels.SOURCE + LAUNCHER):
-        row = {"id": "t1", "text": "Write add_kernel.", "qualname": "add_kernel", "module": module,
-               "cases": [{"evidence": json.dumps(case.row)} for case in shown],
-               "hidden_cases": [{"evidence": json.dumps(case.row)} for case in hidden]}
+    def write(self, shown, hidden, module=kernels.SOURCE, launcher=kernels.SOURCE + LAUNCHER, reference=REFERENCE):
+        row = {"id": "t1", "text": "Write add_kernel.", "name": "add_kernel", "qualname": "add_kernel", "module": module, "url": "",
+               "repository": "demo", "path": "kernels.py", "license": "MIT", "reference": None,
+               "cases": [{"id": case.id, "evidence": json.dumps(case.row)} for case in shown],
+               "hidden_cases": [{"id": case.id, "evidence": json.dumps(case.row)} for case in hidden]}
         (self.folder / "tasks.jsonl").write_text(json.dumps(row) + "\n")
         host = {"module": launcher, "qualname": "launch_add", "self_contained": True}
-        (self.folder / "references.jsonl").write_text(json.dumps({"kernel_id": "t1", "launcher": host}) + "\n")
+        reference = {"kind": "function", "name": "reference", "module": reference, "self_contained": True} if reference else None
+        (self.folder / "references.jsonl").write_text(json.dumps({"kernel_id": "t1", "launcher": host, "reference": reference, "cases": []}) + "\n")
 
-    def examine(self, *codes, seconds=20, **settings):
-        rows = [{"task_id": "t1", "prompt": "", "code": code} for code in codes]
+    def examine(self, *codes, seconds=20, prompt="", **settings):
+        rows = [{"task_id": "t1", "prompt": prompt, "code": code} for code in codes]
         bounds = dataclasses.replace(BOUNDS, seconds=seconds)
         return answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=bounds, **settings))[0]
 
     def one(self, code, **settings):
-        [row] = self.examine(code, **settings)
-        return row["outcome"], row["by"], row["message"]
+        [row] = self.each(code, **settings)
+        return row
+
+    def paired(self, rows):
+        """Pairs rows, whose second item is an answer, with what is said of it."""
+        return zip(rows, self.each(*(row[1] for row in rows)), strict=True)
+
+    def each(self, *codes, **settings):
+        return [(row["outcome"], row["by"], row["message"]) for row in self.examine(*codes, **settings)]
 
 
 class Kernels(Base):
@@ -248,6 +274,23 @@ class Launchers(Base):
                 self.assertEqual((outcome, by), ("wrong", "launcher"))
                 self.assertIn(message, said)
 
+    def test_a_launcher_beside_a_kernel_that_matches_is_called_too(self):
+        good = kernels.SOURCE + LAUNCHER
+        other = good.replace("launch_add", "plus")
+        both = "kernel and launcher"
+        for (name, code, wanted), found in self.paired((
+                ("right", good, ("correct", both, "")),
+                ("right, of another name", other, ("correct", both, "")),
+                ("wrong", good.replace("return out", "return out * 0"), ("wrong", both, "values differ")),
+                ("wrong, of another name", other.replace("return out", "return out * 0"), ("wrong", both, "values differ")),
+                ("reshaped", good.replace("return out", "return out.reshape(1, -1)"),
+                 ("wrong", both, f"match: Unmatched: a result has the shape [1, {cases.N}], and [{cases.N}] is wanted")),
+                ("torch", good.replace("return out", "return x + x + y"), ("wrong", both, "its result does not come from its kernels")),
+                ("launches nothing", kernels.SOURCE + "\n\ndef blocks(n):\n    return n // 64\n", ("correct", "kernel", "")),
+                ("fits no case", other.replace("plus(x, y)", "plus(x, y, scale)"), ("correct", "kernel", "")))):
+            with self.subTest(name):
+                self.assertEqual(found, wanted)
+
     def test_parameters_without_a_name_in_the_case_do_not_match(self):
         outcome, _, message = self.one(OTHER_NAMES + LAUNCHER.replace("BLOCK", "SIZE").replace("(x, y)", "(x, y, scale)"))
         self.assertEqual(outcome, "unknown")
@@ -258,6 +301,68 @@ class Launchers(Base):
         outcome, _, message = self.one(OTHER_NAMES + LAUNCHER.replace("BLOCK", "SIZE"))
         self.assertEqual(outcome, "unknown")
         self.assertIn("the task's own launcher does not serve its cases", message)
+
+
+@unittest.skipUnless(torch_is_here(), "torch is not installed")
+class Models(Base):
+    """Answers in KernelBench's form: a kernel with the ModelNew that launches it."""
+
+    def changed(self, old, new, module=MODEL):
+        self.assertIn(old, module)
+        return module.replace(old, new)
+
+    def test_a_model_that_launches_the_kernel_is_correct(self):
+        more = self.changed("return out", "return torch.index_select(out, 0, torch.arange(out.numel()))")
+        for (name, _, by), found in self.paired((
+                ("right", MODEL, "kernel and model"),
+                ("a kernel of its own", MODEL.replace("BLOCK", "SIZE"), "model"),
+                ("on the GPU's name", self.changed("torch.empty_like(x)", "torch.empty(x.shape, device='cuda')"), "kernel and model"),
+                ("torch goes on with what its kernel wrote", more, "kernel and model"))):
+            with self.subTest(name):
+                self.assertEqual(found, ("correct", by, ""))
+
+    def test_a_right_kernel_in_a_wrong_model_is_wrong(self):
+        launch = "        add_kernel[(-(-x.numel() // 64),)](x, y, out, x.numel(), BLOCK=64)\n"
+        helper = self.changed("return out", "return plus(x, y)") + "\n\ndef plus(x, y):\n    return torch.add(x + x, y)\n"
+        for (name, _, message), found in self.paired((
+                ("no launch", self.changed(launch, "").replace("return out", "return torch.zeros_like(x)"), "values differ"),
+                ("torch, no launch", self.changed(launch, "").replace("return out", "return x + x + y"),
+                 "its own call launches none of its kernels"),
+                ("torch, launch thrown away", self.changed("return out", "return x + x + y"), "its result does not come from its kernels"),
+                ("torch behind a helper", helper, "its result does not come from its kernels"),
+                ("the first result for all", self.changed("return out", "self.kept = getattr(self, 'kept', out)\n        return self.kept"),
+                 "its result does not come from its kernels"),
+                ("half of the grid", self.changed("(-(-x.numel() // 64),)", "(1,)").replace("empty_like", "zeros_like"), "values differ"),
+                ("one is added", self.changed("return out", "return out + 1"), "values differ"),
+                ("rounded", self.changed("return out", "return out.half().float()"), "values differ"),
+                ("64 bits", self.changed("return out", "return out.double()"), "match: Unmatched: a result is torch.float64, and float32 is wanted"),
+                ("another shape", self.changed("return out", "return out.reshape(1, -1)"),
+                 f"match: Unmatched: a result has the shape [1, {cases.N}], and [{cases.N}] is wanted"),
+                ("two results", self.changed("return out", "return out, out"), "match: Unmatched: it returns 2 tensors, and 1 are wanted"),
+                ("the input changes", self.changed("return out", "x.zero_()\n        return out"),
+                 "it changed storage 0, which the reference leaves alone"))):
+            with self.subTest(name):
+                self.assertEqual(found, ("wrong", "kernel and model", message))
+
+    def test_a_model_that_cannot_be_called_is_an_error(self):
+        for outcome, _, message in self.each(
+                self.changed("forward(self, x, y)", "forward(self, x, y, z)"),
+                self.changed("    def forward", "    def __init__(self, size):\n        super().__init__()\n\n    def forward")):
+            self.assertEqual(outcome, "error")
+            self.assertIn("missing 1 required positional argument", message)
+
+    def test_a_task_without_a_problem_judges_no_model(self):
+        self.write([add_case(1)], [], reference="")
+        right, wrong = self.each(MODEL, self.changed("twice(x) + y", "x + y"))
+        self.assertEqual(right, ("unknown", "kernel", "ModelNew cannot be called: the task has no problem in KernelBench's form: no_reference"))
+        self.assertEqual(wrong, ("wrong", "kernel", "values differ"))
+
+    def test_a_problem_asks_for_a_model_and_names_its_case(self):
+        prompt = f"Optimize this.\n# Licence: MIT. Made by kernelmill export-tasks of case {add_case(9).id}.\n"
+        rows = [{"task_id": "1", "prompt": prompt, "code": code} for code in (kernels.SOURCE, MODEL)]
+        (without, model), _ = answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=BOUNDS))
+        self.assertEqual((without["outcome"], without["message"]), ("error", "it has no ModelNew, which its problem asks for"))
+        self.assertEqual(model["outcome"], "correct")
 
 
 class Names(unittest.TestCase):

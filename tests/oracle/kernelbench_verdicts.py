@@ -62,6 +62,8 @@ def host_answers(problem, solution):
 
     yield "cheat", "torch computes, no launch", new(f"return Model.forward(self, {given})", reference=True)
     yield "cheat", "torch computes, launch thrown away", new(launch, f"return Model.forward(self, {given})", reference=True)
+    yield "cheat", "torch behind a helper", new(launch, "return self.run(*[" + given + "])", reference=True,
+                                                extra="    def run(self, *given):\n        return Model.forward(self, *given)\n\n")
     yield "cheat", "torch after an exception", new("try:", "    raise RuntimeError", "except RuntimeError:",
                                                    f"    return Model.forward(self, {given})", reference=True)
     yield "cheat", "launch for no input", new(f"if {names[0]}.numel() < 0:", f"    {launch}", f"    return {result}",
@@ -234,11 +236,11 @@ def child(file, work):
     os._exit(0)
 
 
-def judge_by_kernelmill(answers, folder, options):
+def judge_by_kernelmill(answers, problems, folder, options):
     from kernelmill.execution import answers as judge
     from kernelmill.execution.runner import Bounds
 
-    given = [{"task_id": answer["task_id"], "prompt": "", "code": answer["code"]} for answer in answers]
+    given = [{"task_id": answer["task_id"], "prompt": problems[answer["problem"]], "code": answer["code"]} for answer in answers]
     settings = judge.Settings(tasks=str(folder), evidence=str(folder / "evidence.jsonl"), device=options.device, workers=options.workers,
                               bounds=Bounds(seconds=20), confined=not options.unsafe_no_sandbox)
     return judge.examine(given, settings)
@@ -268,7 +270,7 @@ def run(options):
     theirs = judge_by_kernelbench(answers, problems, pathlib.Path(options.kernelbench).resolve(), out, options)
     middle = time.monotonic()
     os.environ.pop("TRITON_INTERPRET", None)
-    ours, toolchain = judge_by_kernelmill(answers, folder, options)
+    ours, toolchain = judge_by_kernelmill(answers, problems, folder, options)
     lines = [{"toolchain": toolchain, "device": options.device, "seconds": [round(middle - start, 1), round(time.monotonic() - middle, 1)]}]
     for answer, their, our in zip(answers, theirs, ours, strict=True):
         lines.append({**{key: answer[key] for key in ("problem", "kind", "name", "honest", "checks")}, "theirs": their, "ours": our})

@@ -1,5 +1,5 @@
-"""Finds how an answer serves a case of its task: by a kernel with the case's parameters, or by a host function whose parameters have
-the case's names. Reads the answer's text; nothing of it runs here."""
+"""Finds how an answer serves a case of its task: by a kernel with the case's parameters, and by its own call: ModelNew, or a host function
+whose parameters have the case's names. Reads the answer's text; nothing of it runs here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kernelmill.execution.case import Case
 
-MODULE_CLASS = "ModelNew"
+MODEL = "ModelNew"  # the class of an answer to a problem in KernelBench's form
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,11 @@ class Host:
 
 @dataclass(frozen=True)
 class Match:
-    """How an answer serves a task. `kernel`: the kernel's name; `host`: the host function, where no kernel has the parameters; `why`:
-    the reason where there is neither; `broken`: the reason where no task could be served."""
+    """How an answer serves a task. `kernel`: the kernel's name; `model`: it defines ModelNew; `host`: the host function that launches
+    its kernel; `why`: the reason why all are missing; `broken`: the reason where no task could be served."""
 
     kernel: str = ""
+    model: bool = False
     host: Host | None = None
     why: str = ""
     broken: str = ""
@@ -61,7 +62,8 @@ def plain(name: str) -> str:
 
 def match_answer(code: str, kernel: str, case: Case, launcher: Host | None) -> Match:
     """Matches an answer with a case of the kernel of a task: a kernel of that name with the case's parameters; else the only kernel with
-    exactly these parameters; else the host function that is named as the task's launcher, or the only one."""
+    exactly these parameters. The own call of an answer is ModelNew, or else the host function that is named as the task's launcher, or
+    the only one."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -71,17 +73,27 @@ def match_answer(code: str, kernel: str, case: Case, launcher: Host | None) -> M
         return Match(broken="it has no kernel")
     arguments = [str(each["name"]) for each in case.row["arguments"]]
     name = kernel.rpartition(".")[2]
-    if name in kernels and _takes(kernels[name], arguments):
-        return Match(kernel=name)
-    same = [each for each in kernels if _parameters(kernels[each]) == arguments]
-    if len(same) == 1:
-        return Match(kernel=same[0])
-    why = _why_not(kernels, name, arguments)
-    host = _host_of(tree, code, launcher)
+    model = has_model(tree)
+    found = name if name in kernels and _takes(kernels[name], arguments) else ""
+    if not found and not model:  # a kernel that ModelNew launches may mean something else by the same parameters
+        same = [each for each in kernels if _parameters(kernels[each]) == arguments]
+        found = same[0] if len(same) == 1 else ""
+    if model:
+        return Match(kernel=found, model=True)
+    why = "" if found else _why_not(kernels, name, arguments)
+    host = _host_of(tree, code, launcher, set(kernels) if found else None)
     if host is None:
-        return Match(why=why)
-    found = host.arguments(case)
-    return Match(host=host) if isinstance(found, dict) else Match(why=f"{why}; {found}")
+        return Match(kernel=found, why=why)
+    given = host.arguments(case)
+    if isinstance(given, dict):
+        return Match(kernel=found, host=host)
+    return Match(kernel=found, why=f"{why}; {given}" if why else "")
+
+
+def has_model(tree: ast.Module) -> bool:
+    """Returns whether a module defines ModelNew."""
+    return any(isinstance(each, ast.ClassDef) and each.name == MODEL or
+               isinstance(each, ast.Name) and each.id == MODEL and isinstance(each.ctx, ast.Store) for each in ast.walk(tree))
 
 
 def find_host(module: str, name: str) -> Host | None:
@@ -102,15 +114,35 @@ def _why_not(kernels: dict[str, ast.FunctionDef], name: str, arguments: list[str
     return f"{name} needs {next(each for each in _required(kernels[name]) if each not in arguments)}, which the task does not give"
 
 
-def _host_of(tree: ast.Module, code: str, launcher: Host | None) -> Host | None:
+def _host_of(tree: ast.Module, code: str, launcher: Host | None, kernels: set[str] | None) -> Host | None:
+    """`kernels`: a host function that is not named as the task's launcher must launch one of them, or call what does."""
     hosts = [each for each in _functions(tree.body) if not _is_kernel(each)]
     if launcher is not None:
         named = [each for each in hosts if each.name == launcher.name.rpartition(".")[2]]
         if named:
             return _host(code, named[-1])
-    used = {node.id for function in hosts for node in ast.walk(function) if isinstance(node, ast.Name) and node.id != function.name}
+    used = {name for function in hosts for name in _names(function) if name != function.name}
     entries = [each for each in hosts if each.name not in used and not each.name.startswith(("test", "bench", "main", "ref"))]
+    if kernels is not None:
+        entries = [each for each in entries if _reaches(each, hosts, kernels)]
     return _host(code, entries[0]) if len(entries) == 1 else None
+
+
+def _names(function: ast.FunctionDef) -> set[str]:
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+
+
+def _reaches(function: ast.FunctionDef, hosts: list[ast.FunctionDef], kernels: set[str]) -> bool:
+    """Returns whether a function, or one that it names, names a kernel."""
+    by_name = {each.name: each for each in hosts}
+    seen, waiting = {function.name}, [function]
+    while waiting:
+        names = _names(waiting.pop())
+        if names & kernels:
+            return True
+        waiting += [by_name[name] for name in names - seen if name in by_name]
+        seen |= names
+    return False
 
 
 def _host(code: str, function: ast.FunctionDef) -> Host:

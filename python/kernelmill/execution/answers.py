@@ -2,7 +2,10 @@
 
 A case gives an answer its inputs, and what the task's own module makes of them on this machine is what the answer must make of them.
 The bytes of recorded outputs judge both, where the evidence file is here. A task's case on which its own module fails, or differs from
-the record, judges no answer. Everything runs and is judged as replay.py does it."""
+the record, judges no answer. Everything runs and is judged as replay.py does it.
+
+The kernel of an answer runs on the cases. So does the answer's own call, if it has one: ModelNew, or the host function that launches its
+kernel. Its results must be right, and must come from launches of its own kernels (own_launches.py)."""
 
 from __future__ import annotations
 
@@ -22,12 +25,14 @@ import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from kernelmill.errors import DatasetError, Error
 from kernelmill.execution import confinement, judge, timing
-from kernelmill.execution.answer_match import Host, find_host, match_answer
+from kernelmill.execution.answer_match import MODEL, Host, Match, find_host, match_answer
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.judge import Verdict
 from kernelmill.execution.replay import ACCEPTED, inputs_of
 from kernelmill.execution.runner import Bounds, Execution, Runner, check_device
+from kernelmill.tasks.contents import TaskCase
+from kernelmill.tasks.model_calls import ModelCalls, case_of_prompt
 
 FILE, REFERENCES = "tasks.jsonl", "references.jsonl"
 CORRECT, WRONG, ERROR, UNKNOWN = "correct", "wrong", "error", "unknown"
@@ -85,10 +90,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Task:
-    """A row of tasks.jsonl with the launcher that references.jsonl has for it."""
+    """A row of tasks.jsonl with the launcher and the tests that references.jsonl has for it."""
 
     row: Row
     launcher: Host | None = None
+    tests: tuple[Row, ...] = ()
 
     @property
     def kernel(self) -> str:
@@ -104,44 +110,60 @@ class Task:
 
 @dataclass
 class Usable:
-    """A case that judges answers. `written`: the bytes of the storages that a kernel changes; `by_host`: those of them that the task's
-    launcher returns. `times`: the microseconds of the task's own module."""
+    """A case that judges answers. `written`: the bytes of the storages that a kernel changes. `times`: the microseconds of the task's own
+    module."""
 
     case: Case
     before: list[bytes]
     written: dict[int, bytes]
-    by_host: set[int] = field(default_factory=set)
     times: list[float] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Served:
+    """A case on which the own call of an answer is judged. `asked`: the storages that it must write; `how`: what Device.call() takes
+    for it, except the arguments of a host function."""
+
+    usable: Usable
+    asked: set[int]
+    how: Row
+
+
 def read_tasks(path: str, answers: list[Row]) -> dict[int, Task]:
-    """Returns the task of each answer that has one, by the answer's place: the row whose `id` is the answer's task, or whose `text` is
-    its prompt. DatasetError: the file is missing or damaged."""
+    """Returns the task of each answer that has one, by the answer's place: the row whose `id` is the answer's task, whose `text` is its
+    prompt, or with the case that the problem in its prompt names. DatasetError: the file is missing or damaged."""
     file = pathlib.Path(path)
     file = file / FILE if file.is_dir() else file
     by_id: dict[str, list[int]] = {}
     by_text: dict[str, list[int]] = {}
+    by_case: dict[str, list[int]] = {}
     for place, answer in enumerate(answers):
         by_id.setdefault(answer["task_id"], []).append(place)
         by_text.setdefault(answer["prompt"].strip(), []).append(place)
+        by_case.setdefault(case_of_prompt(answer["prompt"]), []).append(place)
     tasks: dict[int, Task] = {}
     for row in _rows(file):
         found = [*by_id.get(row["id"], []), *by_text.get(row["text"].strip(), [])]
+        found += [place for key in ("cases", "hidden_cases") for each in row[key] for place in by_case.get(each.get("id"), [])]
         tasks.update((place, Task(row)) for place in found if place not in tasks)
-    launchers = _launchers(file.with_name(REFERENCES), {str(task.row["id"]) for task in tasks.values()})
-    return {place: Task(task.row, launchers.get(str(task.row["id"]))) for place, task in tasks.items()}
+    wanted = {str(task.row["id"]) for task in tasks.values()}
+    tests: dict[str, list[Row]] = {}
+    for row in _rows(file.with_name(REFERENCES), "kernel_id") if file.with_name(REFERENCES).exists() else ():
+        if row["kernel_id"] in wanted:
+            tests.setdefault(row["kernel_id"], []).append(row)
+    return {place: Task(task.row, _launcher(tests.get(task.row["id"], [])), tuple(tests.get(task.row["id"], ())))
+            for place, task in tasks.items()}
 
 
-def _launchers(file: pathlib.Path, wanted: set[str]) -> dict[str, Host]:
-    """Returns the launchers of tasks by their ids."""
-    found: dict[str, Host] = {}
-    for row in _rows(file, "kernel_id") if file.exists() else ():
-        launcher = row.get("launcher")
-        if row["kernel_id"] in wanted and launcher and launcher["self_contained"] and launcher["qualname"]:
+def _launcher(tests: list[Row]) -> Host | None:
+    """Returns the launcher of a task."""
+    for each in tests:
+        launcher = each.get("launcher")
+        if launcher and launcher["self_contained"] and launcher["qualname"]:
             host = find_host(launcher["module"], launcher["qualname"])
             if host is not None:
-                found.setdefault(row["kernel_id"], host)
-    return found
+                return host
+    return None
 
 
 def _rows(file: pathlib.Path, key: str = "id") -> Iterator[Row]:
@@ -165,7 +187,8 @@ class Examiner:
     def __init__(self, task: Task, runners: Runners, evidence: Evidence) -> None:
         self._task, self._runners, self._evidence = task, runners, evidence
         self._unusable: Counter[str] = Counter()
-        self._launcher = task.launcher  # None once it has run
+        self._models: dict[str, list[Served] | str] = {}  # by the problem's case
+        self._served: list[Served] | None = None          # None until the task's launcher has run
         self._no_launcher = ""
         self._usable = self._find_usable()
 
@@ -205,59 +228,112 @@ class Examiner:
             return None
         return written
 
-    def _find_served(self) -> list[Usable]:
-        """Returns the cases that the task's launcher serves, with what it returns of each: that much is asked of a host function."""
-        launcher, self._launcher = self._launcher, None
-        for each, execution in zip(self._usable, self._call(launcher, self._usable) if launcher else ()):
-            if execution is None or execution.error:
-                self._no_launcher = f": {execution.stage}: {execution.error}" if execution else ""
-                continue
-            for place, wanted in each.written.items():
-                part = judge.compare(execution.after[place], wanted, each.case.dtype_of(place),
-                                     each.case.row["tolerance"].get(each.case.dtype_of(place)))
-                if part.outcome in ACCEPTED and wanted != each.before[place]:
-                    each.by_host.add(place)
-        return [each for each in self._usable if each.by_host]
-
-    def _call(self, host: Host, usable: list[Usable]) -> list[Execution | None]:
-        """Calls a host function on cases. None: it cannot be called with the case."""
-        runner = self._runners.hosts()
-        found: list[Execution | None] = []
-        for each in usable:
-            arguments = host.arguments(each.case)
-            if isinstance(arguments, str) or runner is None:
-                found.append(None)
-            else:
-                found += runner.run_modules([host.module], self._task.kernel, [(0, each.case, each.before)],
-                                            host={"function": host.name, "arguments": arguments})
-        return found
-
     # ------------------------------------------------------------ answers
 
-    def examine(self, code: str) -> Row:
+    def examine(self, answer: Row) -> Row:
         """Returns the row of an answer."""
+        code = answer["code"]
         cases = Counter({"total": len(self._usable) + sum(self._unusable.values())})
         if not self._usable:
             why = self._unusable.most_common(1)
             return _row(UNKNOWN, "", cases, why[0][0] if why else "the task has no case")
+        problem = case_of_prompt(answer["prompt"])
         match = match_answer(code, self._task.kernel, self._usable[0].case, self._task.launcher)
-        if match.kernel:
-            launched = self._runners.launch(code, match.kernel, [(each.case, each.before) for each in self._usable], stop=True)
-            verdicts = [_judge(each, execution, set(each.written)) for each, execution in zip(self._usable, launched)]
-            return self._sum_up("kernel", cases, verdicts, _speed(self._usable, launched))
+        if problem and not match.model and not match.broken:
+            match = Match(broken="it has no ModelNew, which its problem asks for")
         if match.broken:
             return _row(ERROR, "", cases, match.broken)
-        if match.host is None:
+        verdicts: dict[str, Verdict] = {}
+        speed, by = None, []
+        if match.kernel:
+            launched = self._runners.launch(code, match.kernel, [(each.case, each.before) for each in self._usable], stop=True)
+            verdicts = {each.case.id: _judge(each, execution, set(each.written)) for each, execution in zip(self._usable, launched)}
+            speed, by = _speed(self._usable, launched), ["kernel"]
+        if match.model or match.host:
+            called = self._own_call(code, match, problem) if all(map(_is_right, verdicts.values())) else {}
+            if isinstance(called, str) and (match.model or not match.kernel):
+                return _row(UNKNOWN, " and ".join(by), cases, called)
+            if called and not isinstance(called, str):
+                verdicts |= {case: found for case, found in called.items() if case not in verdicts or _is_worse(found, verdicts[case])}
+                by.append("model" if match.model else "launcher")
+        elif not match.kernel:
             return _row(UNKNOWN, "", cases, f"it does not match the task: {match.why}")
-        if self._runners.hosts() is None:
-            return _row(UNKNOWN, "", cases, f"it does not match the task's kernel, and {self._runners.no_hosts}")
-        usable = self._find_served()
-        if not usable:
-            return _row(UNKNOWN, "", cases, "it does not match the task's kernel, and the task's own launcher does not serve its cases" +
-                        self._no_launcher)
-        executions = self._call(match.host, usable)
-        verdicts = [_judge(each, execution, each.by_host) for each, execution in zip(usable, executions)]
-        return self._sum_up("launcher", cases, verdicts, None)
+        return self._sum_up(" and ".join(by), cases, list(verdicts.values()), speed)
+
+    # ------------------------------------------------------------ the own call of an answer
+
+    def _own_call(self, code: str, match: Match, problem: str) -> dict[str, Verdict] | str:
+        """Returns the verdicts of an answer's own call by case, or the reason why it cannot be called."""
+        runner = self._runners.hosts()
+        if runner is None:
+            return f"its own call cannot be run: {self._runners.no_hosts}"
+        served = self._serve_model(problem) if match.model else self._serve_host()
+        if isinstance(served, str):
+            return served
+        own = {"function": MODEL} if match.host is None else {"function": match.host.name}
+        verdicts: dict[str, Verdict] = {}
+        for each in served:
+            arguments = match.host.arguments(each.usable.case) if match.host else {}
+            if isinstance(arguments, str):
+                verdicts[each.usable.case.id] = Verdict("unknown", "its parameters do not match the case")
+                continue
+            host = {**own, **each.how, **({"arguments": arguments} if match.host else {})}
+            [execution] = self._call(code, host, each.usable)
+            verdict = _judge(each.usable, execution, each.asked)
+            verdicts[each.usable.case.id] = verdict
+            if execution.stage == "death":
+                break
+            if _is_right(verdict) and each is served[0]:
+                verdicts[each.usable.case.id] = self._check_origin(code, host, each) or verdict
+        return verdicts
+
+    def _check_origin(self, code: str, host: Row, served: Served) -> Verdict | None:
+        """Calls once more, with what the answer's kernels write inverted. A result that is still right was not made by them. An error
+        says nothing against the answer: another part of it may need what was inverted."""
+        executions = self._call(code, {**host, "inverts": True}, served.usable, times=2)
+        if len(executions) < 2 or executions[1].error or not _is_right(_judge(served.usable, executions[1], served.asked)):
+            return None
+        return Verdict("different", "its result does not come from its kernels" if executions[1].launched else
+                       "its own call launches none of its kernels")
+
+    def _call(self, module: str, host: Row, usable: Usable, times: int = 1) -> list[Execution]:
+        runner = self._runners.hosts()
+        assert runner is not None
+        return runner.run_modules([module], self._task.kernel, [(0, usable.case, usable.before)] * times,
+                                  host={"inverts": False, **host}, stop=True)
+
+    def _serve_model(self, problem: str) -> list[Served] | str:
+        """Returns the case of the task's problem in KernelBench's form. `problem`: the case that the answer's problem names."""
+        if problem not in self._models:
+            given = [TaskCase(each.case, False, tuple(each.before), each.written) for each in self._usable]
+            found = self._runners.models().find(self._task.row, self._task.tests, given, problem)
+            self._models[problem] = found if isinstance(found, str) else [
+                Served(each, _storages(each.case, [result["name"] for result in found[1]["results"]]), found[1])
+                for each in self._usable if each.case.id == found[0]]
+        served = self._models[problem]
+        return f"ModelNew cannot be called: the task has no problem in KernelBench's form: {served}" if isinstance(served, str) else served
+
+    def _serve_host(self) -> list[Served] | str:
+        """Returns the cases that the task's launcher serves, with what it returns of each: that much is asked of a host function."""
+        if self._served is None:
+            self._served, why = [], ""
+            for each in self._usable if self._task.launcher else ():
+                assert self._task.launcher is not None
+                arguments = self._task.launcher.arguments(each.case)
+                if isinstance(arguments, str):
+                    continue
+                host = {"function": self._task.launcher.name, "arguments": arguments, "shapes": {}}
+                [execution] = self._call(self._task.launcher.module, host, each)
+                if execution.error:
+                    why = f": {execution.stage}: {execution.error}"
+                    continue
+                asked = {place for place, wanted in each.written.items() if wanted != each.before[place] and _is_right(
+                    judge.compare(execution.after[place], wanted, each.case.dtype_of(place),
+                                  each.case.row["tolerance"].get(each.case.dtype_of(place))))}
+                if asked:
+                    self._served.append(Served(each, asked, {"shapes": execution.shapes}))
+            self._no_launcher = f"it does not match the task's kernel, and the task's own launcher does not serve its cases{why}"
+        return self._served or self._no_launcher
 
     def _sum_up(self, by: str, cases: Counter[str], verdicts: list[Verdict], speed: Row | None) -> Row:
         cases.update(verdict.outcome for verdict in verdicts)
@@ -280,13 +356,28 @@ def _judge(usable: Usable, execution: Execution | None, asked: set[int]) -> Verd
     if execution is None:
         return Verdict("unknown", "its parameters do not match the case")
     if execution.error:
-        # The task's own launcher returns what matches.
+        # Results that the task does not ask for are wrong ones.
         outcome = {"bounds": "unknown", "match": "different"}.get(execution.stage, "error")
         return Verdict(outcome, f"{execution.stage}: {execution.error}")
     after = [numpy.frombuffer(usable.before[place], numpy.uint8) if place in usable.written and place not in asked else each
              for place, each in enumerate(execution.after)]
     expected = {place: wanted for place, wanted in usable.written.items() if place in asked}
     return judge.judge(usable.case, usable.before, after, execution.out_of_bounds, expected)
+
+
+def _is_right(verdict: Verdict) -> bool:
+    return verdict.outcome in ACCEPTED
+
+
+def _is_worse(verdict: Verdict, other: Verdict) -> bool:
+    if verdict.outcome == "unknown":
+        return False
+    return (judge.OUTCOMES.index(verdict.outcome), verdict.relative) > (judge.OUTCOMES.index(other.outcome), other.relative)
+
+
+def _storages(case: Case, names: list[str]) -> set[int]:
+    """Returns the storages of tensors of a case."""
+    return {int(each["tensor"]["storage"]) for each in case.row["arguments"] if each["name"] in names}
 
 
 def _row(outcome: str, by: str, cases: Counter[str], message: str) -> Row:
@@ -306,12 +397,13 @@ def _speed(usable: list[Usable], executions: list[Execution]) -> Row | None:
 
 
 class Runners:
-    """The runners of a worker: one for kernels, and, where torch is, one for host functions."""
+    """The runners of a worker: one for kernels, and, where torch is, one for host functions and one that finds how models are called."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._kernels: Runner | None = None
         self._hosts: Runner | None = None
+        self._models: ModelCalls | None = None
         self.no_hosts = ""
 
     def _start(self, torch: bool) -> Runner:
@@ -335,11 +427,16 @@ class Runners:
             try:
                 self._hosts = self._start(torch=True)
             except Error as error:
-                self.no_hosts = f"its launcher cannot be run: {error}"
+                self.no_hosts = str(error)
         return self._hosts
 
+    def models(self) -> ModelCalls:
+        """Call it where hosts() has torch."""
+        self._models = self._models or ModelCalls(self._settings.python, self._settings.confined)
+        return self._models
+
     def close(self) -> None:
-        for each in (self._kernels, self._hosts):
+        for each in (self._kernels, self._hosts, self._models):
             if each is not None:
                 each.close()
 
@@ -368,13 +465,13 @@ def examine(answers: list[Row], settings: Settings, progress: Callable[[int, int
         """Examines the answers to one task that no earlier process has finished."""
         task = tasks[places[0]]
         toolchain.update(runners.kernels().toolchain)
-        keys = {place: _key_of(task, str(answers[place]["code"]), settings, toolchain) for place in places}
+        keys = {place: _key_of(task, answers[place], settings, toolchain) for place in places}
         examiner = None
         for place in places:
             row = kept.find(keys[place])
             if row is None:
                 examiner = examiner or Examiner(task, runners, evidence)
-                row = examiner.examine(answers[place]["code"])
+                row = examiner.examine(answers[place])
                 kept.add(keys[place], row)
             rows[place] = row
             done["answers"] += 1
@@ -405,12 +502,14 @@ def examine(answers: list[Row], settings: Settings, progress: Callable[[int, int
     return rows, toolchain
 
 
-def _key_of(task: Task, code: str, settings: Settings, toolchain: Row) -> str:
+def _key_of(task: Task, answer: Row, settings: Settings, toolchain: Row) -> str:
     """Returns the hash of all that an answer's row depends on."""
     row = task.row
     cases = [each["evidence"] for name in ("cases", "hidden_cases") for each in row[name]]
     launcher = [task.launcher.module, task.launcher.name] if task.launcher else None
-    given = [row["id"], row["module"], cases, launcher, code, settings.device, toolchain, settings.bounds.seconds, bool(settings.evidence)]
+    tests = [[each.get("reference"), each.get("cases")] for each in task.tests]
+    given = [row["id"], row["module"], cases, launcher, tests, answer["code"], case_of_prompt(answer["prompt"]), settings.device, toolchain,
+             settings.bounds.seconds, bool(settings.evidence)]
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 

@@ -148,27 +148,67 @@ class Device:
             to.copy_(result.detach().to(to.dtype).reshape(view["shape"]))
         self.collect()
 
-    def call(self, function: Any, case: Row, arguments: dict[str, str]) -> None:
-        """Calls a host function with arguments of a case, by {parameter: argument}, and copies the tensors that it returns to the
-        case's outputs. A tensor that lies in a storage of the case is there already. Unmatched: one is like no output."""
+    def call(self, function: Any, case: Row, host: Row) -> list[Row]:
+        """Calls a host function, or a model, with arguments of a case, and copies the tensors that it returns to the case's outputs.
+        Returns the output and the shape of each. `host`: {"arguments": {parameter: argument}}, or {"inputs": [argument]} of a model;
+        and {"results": [{"name", "shape", "dtypes"}]} of a model, what is wanted, or {"shapes": {output: shape}} of a function, whose
+        result may have these alone. Unmatched: the result is something else."""
         os.environ.update(case["environment"])
         rows = {each["name"]: each for each in case["arguments"]}
-        given = {name: self.argument(rows[argument]) for name, argument in arguments.items()}
-        results = list(_tensors_in(function(**given), 0))
-        written = {each["storage"] for each in case["outputs"]}
-        views = [each["tensor"] for each in case["arguments"] if "tensor" in each and each["tensor"]["storage"] in written]
-        passed = {tensor.data_ptr() for tensor in given.values() if hasattr(tensor, "data_ptr")}
-        for result in results:
-            if result.data_ptr() in passed:
-                continue
-            for view in views:
-                if str(result.dtype) == f"torch.{view['dtype']}" and result.numel() == math.prod(view["shape"]):
-                    self.tensor(view).copy_(result.detach().reshape(view["shape"]))
-                    views.remove(view)
-                    break
-            else:
-                raise Unmatched(f"a result is a {result.dtype} tensor {list(result.shape)}, as no output is")
+        named = {name: self.argument(rows[argument]) for name, argument in host.get("arguments", {}).items()}
+        inputs = [self.argument(rows[argument]) for argument in host.get("inputs", ())]
+        results = list(_tensors_in(function(*inputs, **named), 0))
+        # A tensor that was passed as an output is there already.
+        passed = {tensor.data_ptr() for tensor in named.values() if hasattr(tensor, "data_ptr")}
+        results = [result for result in results if result.data_ptr() not in passed]
+        found = self._take_wanted(results, case, host["results"]) if "results" in host else self._take_alike(results, case, host["shapes"])
         self.collect()
+        return found
+
+    def _take_alike(self, results: list[Any], case: Row, shapes: Row) -> list[Row]:
+        """Takes each result for the first output of its type and size."""
+        written = {each["storage"] for each in case["outputs"]}
+        views = {each["name"]: each["tensor"] for each in case["arguments"] if "tensor" in each and each["tensor"]["storage"] in written}
+        found = []
+        for result in results:
+            alike = [name for name, view in views.items()
+                     if str(result.dtype) == f"torch.{view['dtype']}" and result.numel() == math.prod(view["shape"])]
+            if not alike:
+                raise Unmatched(f"a result is a {result.dtype} tensor {list(result.shape)}, as no output is")
+            view, shape = views.pop(alike[0]), list(result.shape)
+            if shape != shapes.get(alike[0], shape):
+                raise Unmatched(f"a result has the shape {shape}, and {shapes[alike[0]]} is wanted")
+            self.tensor(view).copy_(result.detach().reshape(view["shape"]))
+            found.append({"name": alike[0], "shape": shape})
+        return found
+
+    def _take_wanted(self, results: list[Any], case: Row, wanted: list[Row]) -> list[Row]:
+        """Takes results for outputs in their order. All are checked before any is taken."""
+        if len(results) != len(wanted):
+            raise Unmatched(f"it returns {len(results)} tensors, and {len(wanted)} are wanted")
+        for result, each in zip(results, wanted):
+            if list(result.shape) != each["shape"]:
+                raise Unmatched(f"a result has the shape {list(result.shape)}, and {each['shape']} is wanted")
+            if str(result.dtype).removeprefix("torch.") not in each["dtypes"]:
+                raise Unmatched(f"a result is {result.dtype}, and {' or '.join(each['dtypes'])} is wanted")
+        views = {each["name"]: each["tensor"] for each in case["arguments"] if "tensor" in each}
+        for result, each in zip(results, wanted):
+            to = self.tensor(views[each["name"]])
+            to.copy_(result.detach().to(to.dtype).reshape(to.shape))
+        return [{"name": each["name"], "shape": each["shape"]} for each in wanted]
+
+    @staticmethod
+    def make_model(model: Any) -> Any:
+        """Makes a model. Returns its call, which computes no gradients, as KernelBench's."""
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        made = model().cuda()
+
+        def call(*inputs: Any) -> Any:
+            with torch.no_grad():
+                return made(*inputs)
+
+        return call
 
 
 def _tensors_in(value: Any, depth: int) -> Iterator[Any]:

@@ -53,7 +53,7 @@ class Memory:
 
     def begin(self, arguments: Any, keywords: Any) -> tuple[Any, Any]:
         """Notes the storages of a launch's arguments. There is nothing to say of arguments that have an address and no storage."""
-        tensors = list(_addressed((*arguments, *keywords.values())))
+        tensors = list(addressed((*arguments, *keywords.values())))
         known = all(hasattr(each, "untyped_storage") for each in tensors)
         storages = [each.untyped_storage() for each in tensors] if known else []
         spans = sorted((each.data_ptr(), each.data_ptr() + each.nbytes()) for each in storages)
@@ -79,11 +79,11 @@ class Memory:
             raise IndexError("a load is out of bounds")
 
 
-def _addressed(values: Iterable[Any]) -> Iterator[Any]:
+def addressed(values: Iterable[Any]) -> Iterator[Any]:
     """Yields all that has an address, also in tuples and descriptors."""
     for each in values:
         if isinstance(each, tuple):
-            yield from _addressed(each)
+            yield from addressed(each)
         elif hasattr(each, "data_ptr"):
             yield each
         elif hasattr(each, "base") and hasattr(each.base, "data_ptr"):

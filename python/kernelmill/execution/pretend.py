@@ -155,7 +155,7 @@ def _be_jit_functions() -> None:
 
     interpreted: Any = interpreter.InterpretedFunction
 
-    class Interpreted(interpreted, jit.JITFunction):  # type: ignore[misc, unused-ignore]
+    class InterpretedFunction(interpreted, jit.JITFunction):  # type: ignore[misc, unused-ignore]
         """An interpreted kernel with the attributes of a compiled one."""
 
         __name__ = ""
@@ -179,7 +179,7 @@ def _be_jit_functions() -> None:
         def cache_key(self) -> str:
             return hashlib.sha256(f"{self.__module__}.{self.__name__}:{getattr(self, '_src', '')}".encode()).hexdigest()
 
-    interpreter.InterpretedFunction = Interpreted
+    interpreter.InterpretedFunction = InterpretedFunction
 
 
 def _activate_driver() -> None:

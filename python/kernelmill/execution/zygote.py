@@ -2,10 +2,10 @@
 
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
 "seconds", "memory", "host", "reference", "timed", "stop"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The
-modules of a job are one module and its mutants, in one process: a GPU's context takes longer than a launch. `reference` calls a function
-of torch instead, compiled or not. `timed` is "" (no), "too" (after a launch that is judged), or "alone": then the child asks before
-it is timed, and this process holds the lock of all timers meanwhile. With "stop", the launches after one that ended the process have no
-rows.
+modules of a job are one module and its mutants, in one process: a GPU's context takes longer than a launch. `host` calls a function or a
+model of the module instead; its rows have {"results", "launched"}. `reference` calls a function of torch, compiled or not. `timed` is ""
+(no), "too" (after a launch that is judged), or "alone": then the child asks before it is timed, and this process holds the lock of all
+timers meanwhile. With "stop", the launches after one that ended the process have no rows.
 
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
 in `error`, `ttir` and `times`. The judge looks at the arena alone."""
@@ -28,9 +28,10 @@ from typing import Any
 
 from kernelmill.execution import confinement, devices, elements, harness, interpreter, pretend, timing
 from kernelmill.execution.arena import Arena, Place
+from kernelmill.execution.own_launches import OwnLaunches
 
 MESSAGE_BYTES = 500
-FRAMES = 6  # of the traceback of a reference: torch's compiler may be what fails
+FRAMES = 6  # places in the traceback of a reference: torch's compiler may be what fails
 LOADED = b"{}"  # a child's first answer: the first module is loaded
 START_SECONDS = 60  # to load a module, and a GPU's context
 LOAD_SECONDS = 10   # to load a module on a processor, if a launch has less
@@ -71,15 +72,21 @@ class Zygote:
             timer = timing.Timer() if self._gpu else timing.WallTimer()  # before any module can change torch
         host, reference, loaded = job["host"], job["reference"], {}
         called, requests = host or reference, channel.requests()
+        own = OwnLaunches()
+        if host:
+            own.install()
         if reference:
             importlib.import_module("torch").set_grad_enabled(False)
         waits = True  # for the first module: its launch has a clock of its own
-        for each in launches:
+        for place, each in enumerate(launches):
             stage = "import"
             try:
                 if each["module"] not in loaded:
                     names = devices.load(job["modules"][each["module"]], folder, each["module"])
                     loaded[each["module"]] = names.get(called["function"]) if called else devices.find_kernel(names, job["kernel"])
+                    if host and "inputs" in host:
+                        loaded[each["module"]] = devices.Device.make_model(loaded[each["module"]])
+                    own.names = names
                 stage = "launch"
                 function, places = loaded[each["module"]], [Place(*place) for place in each["places"]]
                 if waits:
@@ -98,8 +105,9 @@ class Zygote:
                     device.refer(function, each["case"], reference)
                     channel.answer(json.dumps({"ttir": ""}).encode())
                 elif host:
-                    device.call(function, each["case"], host["arguments"])
-                    channel.answer(json.dumps({"ttir": ""}).encode())
+                    own.begin(inverts=bool(host["inverts"]) and place > 0)
+                    results = device.call(function, each["case"], host)
+                    channel.answer(json.dumps({"ttir": "", "results": results, "launched": own.count}).encode())
                 else:
                     ttir = device.launch(function, each["case"])
                     times = timer.measure(device.prepare(function, each["case"])) if timer else []
@@ -297,7 +305,18 @@ def answer(outcome: Any, when: str = "") -> dict[str, Any]:
         stage = said.get("stage")
         return {"stage": stage if stage in ("import", "launch", "match") else "launch", "error": clean(said["error"])}
     ttir = said.get("ttir", "")
-    return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else "", "times": timing.clean(said.get("times"))}
+    launched = said.get("launched")
+    return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else "", "times": timing.clean(said.get("times")),
+            "launched": launched if type(launched) is int else 0, "shapes": clean_shapes(said.get("results"))}
+
+
+def clean_shapes(results: object) -> dict[str, list[int]]:
+    """Returns the shapes of results by the names of outputs."""
+    if not isinstance(results, list):
+        return {}
+    return {clean(each["name"]): [int(size) for size in each["shape"][:16]] for each in results[:64]
+            if isinstance(each, dict) and "name" in each and isinstance(each.get("shape"), list) and
+            all(type(size) is int for size in each["shape"])}
 
 
 def main() -> None:
@@ -312,6 +331,7 @@ def main() -> None:
         import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         versions["torch"] = str(torch.__version__)
+        torch.ones(1).half()  # it reads files of the system before the first number of 16 bits
     if not gpu:
         import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -170,6 +171,31 @@ def _where(task: Row) -> str:
     return " ".join(str(task["url"] or f"{task['repository']} {task['path']}").split())
 
 
+@dataclass(frozen=True)
+class Problem:
+    """A problem: its text, and the case whose shapes it has."""
+
+    text: str
+    case: TaskCase
+
+
+def make_problem(task: Row, interface: Interface, cases: Sequence[TaskCase]) -> Problem:
+    """Returns the problem of the largest case that can be said. CannotSay: none can; the message is the reason of the last."""
+    if len(interface.outputs) != 1:
+        raise CannotSay("several_outputs")
+    reason = "no_case"
+    # float32 first: it is what KernelBench casts to unless told otherwise.
+    for case in sorted(reversed(cases), key=lambda case: _precision(interface, case) != "fp32"):
+        if not any(isinstance(interface.value(case, each.argument), Tensor) for each in interface.inputs):
+            reason = "no_input_tensor"
+            continue
+        try:
+            return Problem(problem(task, interface, case), case)
+        except CannotSay as error:
+            reason = str(error)
+    raise CannotSay(reason)
+
+
 class Writer:
     """Writes a folder. `left` counts what could not be said, by reason."""
 
@@ -180,23 +206,13 @@ class Writer:
         self.counts: Counter[str] = Counter()
 
     def add(self, task: Row, interface: Interface, cases: Sequence[TaskCase]) -> str:
-        """Adds a problem with the largest case that can be said. Returns the reason why none can, or nothing."""
-        if len(interface.outputs) != 1:
-            return "several_outputs"
-        reason = "no_case"
-        # float32 first: it is what KernelBench casts to unless told otherwise.
-        for case in sorted(reversed(cases), key=lambda case: _precision(interface, case) != "fp32"):
-            if not any(isinstance(interface.value(case, each.argument), Tensor) for each in interface.inputs):
-                reason = "no_input_tensor"
-                continue
-            try:
-                text = problem(task, interface, case)
-            except CannotSay as error:
-                reason = str(error)
-                continue
-            self._write(task, interface, case, text)
-            return ""
-        return reason
+        """Adds a problem. Returns the reason if that fails, or nothing."""
+        try:
+            made = make_problem(task, interface, cases)
+        except CannotSay as error:
+            return str(error)
+        self._write(task, interface, made.case, made.text)
+        return ""
 
     def _write(self, task: Row, interface: Interface, case: TaskCase, text: str) -> None:
         name = f"{self._next}_{re.sub(r'[^A-Za-z0-9_]', '_', str(task['name']))}.py"
