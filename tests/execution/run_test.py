@@ -133,6 +133,27 @@ class Replays(Base):
             outcomes = {row["outcome"] for row in self.judge(changed)}
             self.assertEqual(outcomes, {"exact"}, mask)
 
+    def test_ptx_that_computes_is_run_and_other_ptx_is_named(self):
+        text = modules["add_kernel"]
+        for code, registers, wanted in (
+                ("add.f32 $0, $1, $1;", "=r,r", "exact"),
+                ("{ .reg .f32 t; mul.f32 t, $1, 0f40000000; // twice\n mov.b32 $0, t; }", "=f,f", "exact"),
+                (".reg .pred p; setp.lt.f32 p, $1, 0.0; @p add.f32 $0, $1, $1; @!p fma.rn.f32 $0, $1, 1.0, $1;", "=r,r", "exact"),
+                ("lg2.approx.f32 $0, 2.0; fma.rn.f32 $0, $1, $0, $1;", "=r,r", "exact"),
+                ("mul.f32 $0, $1, $1;", "=r,r", "different"), ("bar.sync 0;", "=r,r", "error")):
+            asm = f'tl.inline_asm_elementwise({code!r}, "{registers}", [x], dtype=tl.float32, is_pure=True, pack=1)'
+            changed = text.replace("twice(x) + y", f"{asm} + y")
+            digest = hashlib.sha256(changed.encode()).hexdigest()
+            [row] = [row for row in self.judge(changed) if row["module_sha256"] == digest]
+            self.assertEqual(row["outcome"], wanted, (code, row))
+        self.assertIn("the PTX instruction bar.sync on the interpreter", row["message"])
+
+    def test_numbers_that_several_names_get_are_tensors(self):
+        text = modules["add_kernel"]
+        for line in ("    one, two = 0, 1\n    y += x * one.to(tl.float32) * two", "    one: tl.int32 = 0\n    y += x * one.to(tl.float32)"):
+            rows = self.judge(text.replace("    tl.store", f"{line}\n    tl.store"))
+            self.assertEqual({row["outcome"] for row in rows}, {"exact"}, rows)
+
     def test_libdevice_is_computed(self):
         head = "from triton.language.extra import libdevice\n"
         for call in ("libdevice.abs({}) * tl.where({} < 0, -1.0, 1.0)", "tl.extra.cuda.libdevice.trunc({})"):

@@ -19,7 +19,7 @@ import environment
 environment.need("execution")
 import numpy  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
-from kernelmill.execution import arena, elements, judge, libdevice, made, mutants, recipes, recorder, spread, zygote  # noqa: E402
+from kernelmill.execution import arena, elements, judge, libdevice, made, mutants, ptx, recipes, recorder, spread, zygote  # noqa: E402
 from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
@@ -415,6 +415,47 @@ class Libdevice(unittest.TestCase):
         self.assertTrue(numpy.allclose(libdevice.compute("__nv_erf", [found]), values, atol=1e-12))
         self.assertEqual(libdevice.compute("__nv_erfinv", [numpy.array([1.0, -1.0])]).tolist(), [numpy.inf, -numpy.inf])
         self.assertTrue(numpy.isnan(libdevice.compute("__nv_erfinv", [numpy.array([2.0])])[0]))
+
+
+class Ptx(unittest.TestCase):
+    """Instructions on known bits; PTX's manual has their meaning."""
+
+    def bits(self, *values):
+        return numpy.array(values, numpy.float32).view(numpy.uint32).astype(numpy.uint64)
+
+    def run_one(self, code, *inputs, outputs=1):
+        return [int(each[0]) for each in ptx.run(code, outputs, [numpy.array([each], numpy.uint64) for each in inputs], 1)]
+
+    def test_conversions_to_packed_types(self):
+        one, two, six, quarter = (int(each) for each in self.bits(1.0, 2.0, 6.0, -0.25))
+        for code, inputs, expected in (
+                ("cvt.rn.bf16x2.f32 $0, $1, $2;", (one, two), 0x3F804000), ("cvt.rn.f16x2.f32 $0, $1, $2;", (one, two), 0x3C004000),
+                ("cvt.rn.satfinite.e2m1x2.f32 $0, $1, $2;", (quarter, six), 0x87), ("cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", (one, two), 0x3840),
+                ("cvt.rn.f16x2.e5m2x2 $0, $1;", (0x3C40,), 0x3C004000), ("cvt.rp.ue8m0x2.f32 $0, 0.0, $1;", (int(self.bits(3.0)[0]),), 0x81),
+                ("cvt.f32.bf16 $0, $1;", (0x3F80,), one), ("cvt.rni.s32.f32 $0, $1;", (int(self.bits(-2.5)[0]),), 0xFFFFFFFE),
+                ("cvt.rzi.u8.f32 $0, $1;", (int(self.bits(300.0)[0]),), 255), ("cvt.s32.s8 $0, $1;", (0x80,), 0xFFFFFF80)):
+            self.assertEqual(self.run_one(code, *inputs), [expected], code)
+
+    def test_bits_are_combined(self):
+        for code, inputs, expected in (
+                ("prmt.b32 $0, $1, $2, 0x5140;", (0x33221100, 0x77665544), 0x55114400), ("prmt.b32 $0, $1, $2, 0x000b;", (0x80000000, 0), 0x000000FF),
+                ("lop3.b32 $0, $1, 0x000f000f, 0x64006400, 0xea;", (0x12345678,), 0x64046408), ("shr.s32 $0, $1, 4;", (0x80000000,), 0xF8000000),
+                ("shl.b32 $0, $1, 32;", (1,), 0), ("sub.s32 $0, $1, 1;", (0,), 0xFFFFFFFF), ("max.s32 $0, $1, -3;", (0x80000000,), 0xFFFFFFFD)):
+            self.assertEqual([each & 0xFFFFFFFF for each in self.run_one(code, *inputs)], [expected], code)
+        self.assertEqual(self.run_one("mov.b32 {$0, $1}, $2;", 0x12345678, outputs=2), [0x5678, 0x1234])
+
+    def test_arithmetic_rounds_once(self):
+        third, other = (int(each) for each in self.bits(1 / 3, -1 / 9))
+        x, y = (float(each) for each in self.bits(1 / 3, -1 / 9).astype(numpy.uint32).view(numpy.float32))
+        self.assertEqual(self.run_one("fma.rn.f32 $0, $1, $1, $2;", third, other), [int(self.bits(x * x + y)[0])])
+        self.assertEqual(self.run_one("add.f16x2 $0, $1, $2;", 0x3C006400, 0x3C003C00), [0x40006401])
+        self.assertEqual(self.run_one("mul.bf16x2 $0, $1, $2;", 0x3F804000, 0x40404040), [0x404040C0])
+
+    def test_what_is_no_arithmetic_is_refused_by_name(self):
+        for code, name in (("bar.sync 0;", "bar.sync"), ("ld.global.b32 $0, [$1];", "ld.global.b32"), ("mov.u32 $0, %tid.x;", "%tid.x"),
+                           ("add.f32.sat $0, $1, $1;", "sat"), ("@p bra end;", "bra"), ("v_rcp_f32 $0, $1", "v_rcp_f32")):
+            with self.assertRaisesRegex(NotImplementedError, name):
+                self.run_one(code, 0)
 
 
 class StandIns(unittest.TestCase):

@@ -1,6 +1,6 @@
-"""Has Triton's interpreter treat floating-point arguments, variables of loops and libdevice as a GPU does: the former are numbers of 32
-bits, with the methods of tensors (Triton passes them as Python's numbers), and libdevice's functions are computed by numpy (Triton
-refuses them)."""
+"""Has Triton's interpreter treat floating-point arguments, variables of loops, libdevice and inline assembly as a GPU does: the former are
+numbers of 32 bits, with the methods of tensors (Triton passes them as Python's numbers), and libdevice's functions and PTX are computed by
+numpy (Triton refuses them)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from kernelmill.execution import elements, libdevice, narrow_floats
+from kernelmill.execution import elements, libdevice, narrow_floats, ptx
 from kernelmill.execution.elements import Array
 
 
@@ -38,6 +38,7 @@ def correct(bounded: bool = True) -> None:
     narrow_floats.install(interpreter, tl)
     _join_tensors(interpreter, tl)
     _have_libdevice(interpreter)
+    _have_inline_assembly(interpreter)
     if bounded:
         memory.guard()
 
@@ -112,12 +113,26 @@ def _patch_language_once(interpreter: Any, language: Any) -> None:
 
 def _join_tensors(interpreter: Any, language: Any) -> None:
     """Compiled, `a and b` of tensors is true where both are. Python's takes b alone, so that a kernel would write outside its tensors."""
+    def as_tensor(value: ast.expr) -> ast.expr:
+        if isinstance(value, ast.Starred):
+            return value
+        convert = ast.Attribute(ast.Name("interpreter_semantic", ast.Load()), "to_tensor", ast.Load())
+        return ast.Call(convert, [value, ast.Constant(False)], [])
+
     class Joining(interpreter.ASTTransformer):  # type: ignore[misc, unused-ignore]
         """Makes a call of each `and`, `or` and `not`, and has a loop's variable be a tensor, as it is in compiled code."""
 
         def visit_Assign(self, node: ast.Assign) -> Any:
             node.value = self.visit(node.value)
+            if isinstance(node.value, ast.Tuple):  # Triton does this to a value that is no tuple
+                node.value.elts = [as_tensor(each) for each in node.value.elts]
             return super().visit_Assign(node)
+
+        def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+            self.generic_visit(node)
+            if node.value is not None and "constexpr" not in ast.unparse(node.annotation):
+                node.value = as_tensor(node.value)
+            return node
 
         def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
             nothing = ast.arguments([], [], None, [], [], None, [])
@@ -171,3 +186,42 @@ def _have_libdevice(interpreter: Any) -> None:
     interpreter._patch_builtin(cuda, interpreter.interpreter_builder, *scope)
     for name in [name for name in vars(general) if callable(getattr(cuda, name, None)) and not core.is_builtin(getattr(general, name))]:
         setattr(general, name, getattr(cuda, name))
+
+
+def _have_inline_assembly(interpreter: Any) -> None:
+    """An invocation of the code takes `pack` elements of each tensor. Those of less than 32 bits share registers."""
+    def create_inline_asm(_self: Any, code: str, constraints: str, values: list[Any], kinds: list[Any], _pure: bool, pack: int) -> Any:
+        size = max((each.data.size for each in values), default=1)
+        shape = values[0].data.shape if values else ()
+        count = -(-size // pack)
+        inputs = [register for each in values for register in _pack(each.data, pack, count)]
+        sizes = [max(1, each.scalar.primitive_bitwidth // 8) for each in kinds]
+        registers = ptx.run(code, sum(pack // min(pack, max(1, 4 // each)) for each in sizes), inputs, count)
+        results = []
+        for kind, each in zip(kinds, sizes):
+            shared = min(pack, max(1, 4 // each))
+            own, registers = registers[:pack // shared], registers[pack // shared:]
+            raw = numpy.stack([register >> numpy.uint64(8 * each * place) for register in own for place in range(shared)], axis=1)
+            data = raw.reshape(-1)[:size].astype(f"u{each}").view(interpreter._get_np_dtype(kind.scalar)).reshape(shape)
+            results.append(interpreter.TensorHandle(data, kind.scalar))
+        return Results(results)
+
+    class Results:
+        """The results of an operation."""
+
+        def __init__(self, results: list[Any]) -> None:
+            self._results = results
+
+        def get_result(self, place: int) -> Any:
+            return self._results[place]
+
+    interpreter.InterpreterBuilder.create_inline_asm = create_inline_asm
+
+
+def _pack(data: Array, pack: int, count: int) -> list[Array]:
+    """Returns the registers in which `pack` elements are."""
+    size = data.dtype.itemsize
+    raw = numpy.resize(numpy.ascontiguousarray(data).reshape(-1).view(f"u{size}"), count * pack).astype(numpy.uint64).reshape(count, pack)
+    shared = min(pack, max(1, 4 // size))
+    return [numpy.bitwise_or.reduce([raw[:, first + place] << numpy.uint64(8 * size * place) for place in range(shared)])
+            for first in range(0, pack, shared)]
