@@ -135,6 +135,11 @@ class Kernels(Base):
         self.assertEqual(self.one("def f(:"), ("error", "", "it does not parse"))
         self.assertEqual(self.one("x = 1\n"), ("error", "", "it has no kernel"))
 
+    def test_an_import_that_is_missing_is_an_error_also_if_annotations_alone_need_it(self):
+        code = kernels.SOURCE.replace("import triton.language as tl\n", "")
+        self.assertNotEqual(code, kernels.SOURCE)
+        self.assertEqual(self.one(code), ("error", "kernel", "import: NameError: name 'tl' is not defined"))
+
     def test_a_kernel_that_crashes_runs_on_one_case(self):
         code = kernels.SOURCE.replace("import triton\n", "import os\nimport triton\n", 1).replace(
             "    tl.store(", "    os._exit(7)\n    tl.store(")

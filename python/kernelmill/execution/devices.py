@@ -37,7 +37,7 @@ def load(text: str, folder: str, number: int) -> dict[str, Any]:
     module = types.ModuleType(MODULE)
     module.__file__ = file
     sys.modules[MODULE] = module
-    exec(compile(text, file, "exec"), module.__dict__)  # pylint: disable=exec-used
+    exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)  # pylint: disable=exec-used
     return module.__dict__
 
 
