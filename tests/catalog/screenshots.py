@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes pictures of the catalog of a dataset and of the page of jobs of a cluster, as a person sees them: on a desktop, on a phone, in the dark.
+"""Takes pictures of the catalog of a dataset and of the page of jobs of a cluster, as a person sees them: on a desktop and on a phone, light and dark.
 
 usage: screenshots.py DATASET OUT [--job FILE] [--query WORDS]
 
@@ -21,9 +21,9 @@ import dev_test  # noqa: E402
 import harness  # noqa: E402
 
 KERNELMILL = catalog_site.BIN / "kernelmill"
-VIEWS = {"desktop": {"viewport": {"width": 1280, "height": 900}},
-         "phone": {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True},
-         "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}}
+DESKTOP = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+VIEWS = {"desktop": DESKTOP, "phone": PHONE, "dark": {**DESKTOP, "color_scheme": "dark"}, "phone-dark": {**PHONE, "color_scheme": "dark"}}
 TALLEST = 3000  # pixels of a picture; the rest of a longer page is left out
 JOB = f"""name: pictures
 sources:
@@ -61,6 +61,9 @@ def interesting(dataset):
 
 
 def findings(page):
+    # axe looks at what is shown: without folds, at all of the page.
+    page.evaluate("document.querySelectorAll('details').forEach(folded => folded.open = true)")
+    page.wait_for_timeout(300)
     page.evaluate(catalog_site.AXE.read_text())
     found = [f"axe: {one['id']}: {one['nodes'][0]['html'][:150]}" for one in page.evaluate("axe.run().then(found => found.violations)")]
     width, shown = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
