@@ -65,6 +65,11 @@ constexpr Words kStatuses[] = {
     {"no_reference", "The expected value could not be written by itself."},
     {"benchmark", "It is a benchmark."}};
 
+// Returns "tests/test_softmax.py:3-9", or ":3" for a single line.
+std::string Place(absl::string_view path, int64_t first, int64_t last) {
+  return absl::StrCat(path, ":", first, last > first ? absl::StrCat("-", last) : "");
+}
+
 std::string Device(absl::string_view device) {
   if (device == "cpu") return "CPU (Triton’s interpreter)";
   if (absl::StartsWith(device, "cuda:")) {
@@ -214,8 +219,8 @@ std::string TestHtml(const v1::ReferenceRow& row) {
   }
   return absl::StrCat(
       "<h3>Test</h3>\n<p>", InlineCode(test.qualname()), " in ",
-      Link(test.url(), absl::StrCat(test.path(), ":", test.first_line(), "-", test.last_line())),
-      ". ", Explain(kStatuses, row.status()), "</p>\n",
+      Link(test.url(), Place(test.path(), test.first_line(), test.last_line())), ". ",
+      Explain(kStatuses, row.status()), "</p>\n",
       Facts(absl::StrCat(Fact("Reaches the kernel by", absl::StrJoin(chain, " → ")),
                          Fact("Compares", comparisons.html().empty()
                                               ? ""
@@ -230,7 +235,7 @@ std::string ReferenceHtml(const v1::ReferenceRow::Reference& reference) {
   return absl::StrCat(
       "<h3>Reference</h3>\n<p>The test compares with ",
       reference.name().empty() ? "this code" : InlineCode(reference.name()), ", from ",
-      Name(absl::StrCat(reference.path(), ":", reference.first_line(), "-", reference.last_line())),
+      Name(Place(reference.path(), reference.first_line(), reference.last_line())),
       reference.self_contained() ? "" : "; it needs more of its source", ".</p>\n",
       "<pre class=\"code tall\" tabindex=\"0\"><code>", code.html, "</code></pre>\n",
       code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");

@@ -50,7 +50,11 @@ v1::ReferenceRow Reference() {
   row.add_chain("softmax");
   row.add_comparisons()->set_text("torch.testing.assert_close(y, y_torch)");
   row.mutable_reference()->set_module("import torch\n\n\ndef reference(x):\n    return x\n");
+  row.mutable_test()->set_first_line(3);
+  row.mutable_test()->set_last_line(9);
   row.mutable_reference()->set_path("tests/test_softmax.py");
+  row.mutable_reference()->set_first_line(8);
+  row.mutable_reference()->set_last_line(8);
   row.mutable_reference()->set_self_contained(true);
   return row;
 }
@@ -95,6 +99,15 @@ TEST(ExecutionSection, HasCasesOutcomesAdequacyTestAndReference) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("[99, 1, 1]"))) << "a hidden case is for the judge";
+}
+
+TEST(ExecutionSection, OneLineIsNoRange) {
+  const v1::TaskRow task = Task();
+  const v1::ReferenceRow reference = Reference();
+  const std::string html = ExecutionSection({.task = &task, .reference = &reference});
+  EXPECT_THAT(html, HasSubstr("test_softmax.py:3-9"));
+  EXPECT_THAT(html, HasSubstr("test_softmax.py:8"));
+  EXPECT_THAT(html, Not(HasSubstr("test_softmax.py:8-8")));
 }
 
 TEST(ExecutionSection, IsEmptyWithoutRows) { EXPECT_EQ(ExecutionSection({}), ""); }

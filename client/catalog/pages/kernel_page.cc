@@ -524,9 +524,12 @@ std::string Lead(const v1::KernelRow& kernel, const ExecutionRows& execution) {
 }
 
 // Returns the sentences of the description; each unfolds the rule that made it and the evidence.
-std::string DescriptionSection(const std::vector<Sentence>& sentences) {
+// The page has the launcher, and a docstring of one sentence, above: these are left out.
+std::string DescriptionSection(const std::vector<Sentence>& sentences, const std::string& summary) {
+  const std::string quoted = absl::StrCat("Docstring: \"", summary, "\"");
   std::string items;
   for (const Sentence& sentence : sentences) {
+    if (sentence.rule == "launcher" || sentence.text == quoted) continue;
     if (items.size() > kMaxSentences) break;
     absl::StrAppend(
         &items, "<li>", SentenceHtml(sentence.text),
@@ -663,7 +666,7 @@ std::string KernelPage(const KernelPageInput& input) {
   const std::vector<PagePart> parts = {
       {"module", "Module", ModuleSection(kernel, language)},
       {"usage", "How to call it", LauncherSection(kernel)},
-      {"description", "Computation", DescriptionSection(input.sentences)},
+      {"description", "Computation", DescriptionSection(input.sentences, Summary(input.kernel))},
       {"tests", "Tests", TestsSection(kernel, input.execution)},
       {"relatives", "Related", RelativesSection(input)},
       {"execution", "Executions", ExecutionSection(input.execution)},

@@ -47,6 +47,17 @@ TEST(KernelPage, HasWhatARowSays) {
   EXPECT_THAT(page, Not(HasSubstr("Compilers")));
 }
 
+TEST(KernelPage, TheDescriptionRepeatsNeitherTheSummaryNorTheLauncher) {
+  v1::KernelRow kernel = Softmax();
+  kernel.set_docstring("Row-wise softmax.");
+  std::string page = MakePage(kernel);
+  EXPECT_THAT(page, Not(HasSubstr("Docstring:")));
+  EXPECT_THAT(page, Not(HasSubstr("rule launcher<")));
+  kernel.set_docstring("Row-wise softmax. A program takes a row.");
+  page = MakePage(kernel);
+  EXPECT_THAT(page, HasSubstr("Docstring:"));
+}
+
 TEST(KernelPage, TheCodeComesFirstAndEvidenceIsFolded) {
   const std::string page = MakePage(Softmax());
   std::vector<size_t> places;

@@ -179,6 +179,9 @@ constexpr size_t kMaxText = 150'000;  // bytes; a text of quotes gives six times
 }  // namespace
 
 std::string CoveragePage(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
+  const auto covered =
+      std::count_if(coverage.operations().begin(), coverage.operations().end(),
+                    [](const OperationCoverage& operation) { return operation.found() > 0; });
   std::string lists;
   std::string links = "<a href=\"#needed\">Gaps</a>\n";
   for (const OperationList& list : kLists) {
@@ -188,12 +191,17 @@ std::string CoveragePage(const Coverage& coverage, const std::vector<CatalogEntr
     absl::StrAppend(&links, "<a href=\"#", list.name, "\">", list.title, "</a>\n");
   }
   return absl::StrCat(
-      PageHead("", "Coverage and gaps"), "<h1>Coverage and gaps</h1>\n<p>",
-      Counted(coverage.kernels(), "kernel"),
-      ", compared with lists of operations. A kernel counts for an operation if its "
-      "tags, and whole words in the names of the kernel, its launcher and its file, "
-      "match. <a href=\"coverage.json\">coverage.json</a> has the same data for "
-      "programs.</p>\n<nav class=\"parts\" aria-label=\"On this page\">\n",
+      PageHead("", "Coverage and gaps", "coverage.html"),
+      "<h1>Coverage and gaps</h1>\n<p class=\"lead\">", covered, " of ",
+      Counted(static_cast<int64_t>(coverage.operations().size()), "operation"),
+      covered == 1 ? " has" : " have", " a kernel among ", Counted(coverage.kernels(), "kernel"),
+      "; ", Counted(static_cast<int64_t>(coverage.needs().size()), "gap"), " ",
+      coverage.needs().size() == 1 ? "remains" : "remain",
+      ".</p>\n<p>A kernel counts for an operation if its tags, and whole words in the names of "
+      "the kernel, its launcher and its file, match. A helper of other kernels does not count, "
+      "but may be the nearest kernel, to start from. "
+      "<a href=\"coverage.json\">coverage.json</a> has the same data for programs.</p>\n<nav "
+      "class=\"parts\" aria-label=\"On this page\">\n",
       links, "</nav>\n", NeedsTable(coverage, entries), lists, PageFoot());
 }
 
@@ -234,7 +242,7 @@ std::string LearnPage(const std::vector<CatalogEntry>& entries) {
     absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(Title(tag)), "</a></li>\n");
   }
   return absl::StrCat(
-      PageHead("", "Learn: kernels from simple to hard"),
+      PageHead("", "Learn: kernels from simple to hard", "learn.html"),
       "<h1>Learn: kernels from simple to hard</h1>\n<p>The cleanest "
       "self-contained kernels of each operation, ordered by length and language features. They are "
       "chosen by score, comments, docstring and tests, common hardware and forward passes first, "

@@ -52,7 +52,17 @@ TEST(CoveragePage, ShowsWhatIsFoundAndWhatIsNeeded) {
   EXPECT_THAT(page, HasSubstr("aten._softmax</td><td><span class=\"ok\">1</span></td>"
                               "<td><span class=\"bad\">0</span>"));
   EXPECT_THAT(page, HasSubstr("no backward pass"));
+  EXPECT_THAT(page, HasSubstr(" operations have a kernel among 1 kernel; "));
   EXPECT_LT(page.size(), kMaxPage);
+}
+
+TEST(Navigation, MarksThePageThatIsShown) {
+  Coverage coverage;
+  coverage.Finish();
+  EXPECT_THAT(CoveragePage(coverage, {}),
+              HasSubstr("<a href=\"coverage.html\" aria-current=\"page\">"));
+  EXPECT_THAT(LearnPage({}), HasSubstr("<a href=\"learn.html\" aria-current=\"page\">"));
+  EXPECT_THAT(NoticePage({"r", "LICENSE", "", "a"}), Not(HasSubstr("aria-current")));
 }
 
 TEST(NoticePage, ShowsTheTextAndCutsWhatIsTooLong) {

@@ -119,7 +119,7 @@ absl::Status OperationLists::Finish(TempRecords& rows, const std::vector<uint32_
     RETURN_IF_ERROR(WriteList(operation, kernels, rows));
   }
   return WriteSiteFile(site_, "lists/index.html",
-                       absl::StrCat(PageHead("../", "Kernels by operation"),
+                       absl::StrCat(PageHead("../", "Kernels by operation", "lists/index.html"),
                                     "<h1>Kernels by operation</h1>\n", Links("../"), PageFoot()));
 }
 

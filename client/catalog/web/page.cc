@@ -31,7 +31,7 @@ constexpr absl::string_view kMeta = R"(<meta charset="utf-8">
 constexpr absl::string_view kNavigation = R"(<header class="top">
 <a class="home" href="@ROOT@index.html">kernelmill catalog</a>
 <nav aria-label="Site">
-<a href="@ROOT@index.html"@CURRENT@>Search</a>
+<a href="@ROOT@index.html">Search</a>
 <a href="@ROOT@lists/index.html">Operations</a>
 <a href="@ROOT@learn.html">Learn</a>
 <a href="@ROOT@coverage.html">Coverage</a>
@@ -55,16 +55,21 @@ std::string Meta(absl::string_view root, absl::string_view title) {
       kMeta, {{"@ROOT@", root}, {"@TITLE@", HtmlLine(title)}, {"@POLICY@", kContentPolicy}});
 }
 
-std::string Navigation(absl::string_view root, bool in_search) {
+// The first link of the navigation, which leads home, has a class before its address, and is not
+// marked.
+std::string Navigation(absl::string_view root, absl::string_view current) {
+  const std::string link = absl::StrCat("<a href=\"@ROOT@", current, "\"");
   return absl::StrReplaceAll(
-      kNavigation, {{"@ROOT@", root}, {"@CURRENT@", in_search ? " aria-current=\"page\"" : ""}});
+      absl::StrReplaceAll(kNavigation, {{link, absl::StrCat(link, " aria-current=\"page\"")}}),
+      {{"@ROOT@", root}});
 }
 
 }  // namespace
 
-std::string PageHead(absl::string_view root, absl::string_view title) {
+std::string PageHead(absl::string_view root, absl::string_view title, absl::string_view current) {
   return absl::StrReplaceAll(
-      kHead, {{"@META@", Meta(root, title)}, {"@NAV@", Navigation(root, false)}, {"@ROOT@", root}});
+      kHead,
+      {{"@META@", Meta(root, title)}, {"@NAV@", Navigation(root, current)}, {"@ROOT@", root}});
 }
 
 std::string PageFoot() { return "</main>\n</body>\n</html>\n"; }
@@ -73,7 +78,7 @@ std::string PageFoot() { return "</main>\n</body>\n</html>\n"; }
 std::string IndexPage(absl::string_view title, absl::string_view overview,
                       absl::string_view noscript) {
   return absl::StrReplaceAll(kIndexTemplate, {{"@META@", Meta("", title)},
-                                              {"@NAV@", Navigation("", true)},
+                                              {"@NAV@", Navigation("", "index.html")},
                                               {"@TITLE@", HtmlLine(title)},
                                               {"@OVERVIEW@", overview},
                                               {"@NOSCRIPT@", noscript}});

@@ -37,8 +37,10 @@ inline constexpr absl::string_view kContentPolicy =
     "base-uri 'none'; form-action 'none'";
 
 // Returns the begin of a static page, up to its content in <main>. `root` leads from the page to
-// the site's folder, such as "../../". `title` is escaped here.
-std::string PageHead(absl::string_view root, absl::string_view title);
+// the site's folder, such as "../../". `title` is escaped here. `current` is the page of the
+// navigation that is marked as shown, such as "learn.html"; a page below none has none.
+std::string PageHead(absl::string_view root, absl::string_view title,
+                     absl::string_view current = "");
 std::string PageFoot();
 
 // Returns the first page: the search, filled by its script. `title` is escaped here; `overview` is
