@@ -121,6 +121,15 @@ CHEATS = [
     ("output overwritten by slices", "torch_does_the_work", answer(HOST.replace("    return out", "    out[:, ...] = torch.mul(x, 2)\n    return out"))),
     ("output set", "torch_does_the_work", answer(HOST.replace("    return out", "    out.set_(torch.mul(x, 2))\n    return out"))),
     ("output given to torch", "torch_does_the_work", answer(HOST.replace("    return out", "    torch.mul(x, 2, out=out)\n    return out"))),
+    # torch behind a helper.
+    ("a class's call of the reference", "torch_does_the_work", answer(
+        "class Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.mul(x, 2)\n\n\n"
+        "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n" + LAUNCH_IN + "        return Model.__call__(Model(), x)\n")),
+    ("helper found by name", "torch_does_the_work", answer(HOST.replace("return out", "return globals()['run'](x)") +
+                                                           "\n\ndef run(x):\n    return torch.mul(x, 2)\n")),
+    ("helper called by reduce", "torch_does_the_work", answer(HOST.replace("return out", "return functools.reduce(lambda y, f: f(y), [run], x)") +
+                                                              "\n\ndef run(x):\n    return torch.mul(x, 2)\n", imports="import functools\n")),
+    ("helper under vmap", "torch_does_the_work", answer(HOST.replace("return out", "return torch.vmap(lambda row: torch.mul(row, 2))(x)"))),
     ("first of a list", "torch_does_the_work", answer(HOST.replace("return out", "return [torch.mul(x, 2), out][0]"))),
     ("imported by a string", "torch_does_the_work", answer(HOST.replace("return out", "return importlib.import_module('torch').mul(x, 2)"),
                                                            imports="import importlib\n")),

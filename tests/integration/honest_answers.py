@@ -209,6 +209,11 @@ HONEST = [
     ("helper functions", answer("def prepare(x):\n    return x.contiguous(), torch.empty_like(x)\n\n\ndef launch(x, out):\n"
                                 f"    double_kernel[{GRID}](x, out, x.numel(), BLOCK=256)\n    return out\n\n\n"
                                 "def double(x):\n    x, out = prepare(x)\n    return launch(x, out)\n")),
+    ("helper found by name", answer(HOST.replace("def double(x)", "def run(x)") + "\n\ndef double(x):\n    return globals()['run'](x)\n")),
+    ("launches one after another", answer("import functools\n\n\n" + HOST.replace("def double(x)", "def run(x)") +
+                                          "\n\ndef double(x):\n    return functools.reduce(lambda y, f: f(y), [run, run], x)\n")),
+    ("a class's call", answer("class Double(torch.nn.Module):\n    def forward(self, x):\n" + HOST.partition("\n")[2].replace("    ", "        ") +
+                              "\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return Double.__call__(Double(), x)\n")),
     ("helper of the kernel", HEAD + HELPER + HOST),
     ("in place", HEAD + INPLACE + f"def double_(x):\n    double_kernel[{GRID}](x, x.numel(), BLOCK=256)\n    return x\n"),
     ("in place without a result", HEAD + INPLACE + f"def double_(x):\n    double_kernel[{GRID}](x, x.numel(), BLOCK=256)\n"),

@@ -285,8 +285,11 @@ Value HostRun::CallMethod(NodeId call, NodeId attribute, const Given& given) {
       case Object::kClass: {
         const bool function =
             name == "apply" && FindMember(objects_[receiver].node, "apply").empty();
+        // Model.__call__(Model(), x) of a module is its forward.
+        const bool module =
+            name == "__call__" && FindMember(objects_[receiver].node, "__call__").empty();
         AddTo(function ? CallInstanceMethod(receiver, "apply", given, call)
-                       : Call(GetAttribute(receiver, name), given, call),
+                       : Call(GetAttribute(receiver, module ? "forward" : name), given, call),
               &result);
         break;
       }
@@ -512,7 +515,16 @@ Value HostRun::CallExternal(const std::string& name, const Given& given, NodeId 
   if (!registered.empty() && !functions.empty()) {
     operators_[registered.substr(registered.rfind(':') + 1)] = functions;
   }
+  const bool transforms = name == "torch.vmap" || name == "torch.func.vmap";
+  if (transforms && !given.positional.empty()) return given.positional[0];
   if (absl::StartsWith(name, "torch.")) return CallTorch(name, given, at);
+  if (name == "functools.reduce" && given.positional.size() > 1) {
+    const Value items = GetItems(given.positional[1]);
+    Given pair;
+    pair.positional = {given.positional.size() > 2 ? Union(given.positional[2], items) : items,
+                       items};
+    return Call(given.positional[0], pair, at);
+  }
   if (name == "partial" || absl::EndsWith(name, "functools.partial")) {
     Value partial;
     if (given.positional.empty()) return Scalar();
@@ -671,6 +683,13 @@ Value HostRun::CallBuiltin(absl::string_view name, const Given& given, NodeId at
     for (const Value& value : given.positional) items.push_back(GetItems(value));
     Value made = Container({});
     objects_[made[0]].rest = Container(std::move(items));
+    return made;
+  }
+  if (name == "globals") {
+    const Value made = Container({});
+    for (const auto& [global, value] : scopes_.front().names) {
+      objects_[made[0]].attributes[absl::StrCat("'", global, "'")] = value;
+    }
     return made;
   }
   if (name == "next") return GetItems(all);
