@@ -43,7 +43,7 @@ constexpr StageInfo kStages[] = {
     Splittable(Shard(StageId::kExtract, "extract", 16)),
     Source(StageId::kLink, "link", 14),
     Source(StageId::kReference, "reference", 2),
-    Source(StageId::kHistory, "history", 1),
+    Source(StageId::kHistory, "history", 2),
     Splittable(Shard(StageId::kCompile, "compile", 11)),
     Shard(StageId::kValidate, "validate", 11),
     Shard(StageId::kSign, "sign", 7),

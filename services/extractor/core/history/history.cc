@@ -73,10 +73,14 @@ class Versions {
     for (v1::Kernel& kernel : *linked.mutable_kernels()) {
       if (IsFollowed(kernel)) kernels.push_back(std::move(kernel));
     }
+    with_kernels_ += kernels.empty() ? 0 : 1;
     auto& made = kernels_[id];
     made = std::make_unique<VersionKernels>(MakeVersion(std::move(kernels)));
     return made.get();
   }
+
+  // Returns how many versions hold kernels, of those that Get has read.
+  int64_t with_kernels() const { return with_kernels_; }
 
   // Ends one use of a version; after the last one its kernels are forgotten.
   void Release(const std::string& id) {
@@ -87,6 +91,7 @@ class Versions {
 
  private:
   const python::PythonParser& parser_;
+  int64_t with_kernels_ = 0;
   absl::flat_hash_map<std::string, std::string> contents_;
   absl::flat_hash_map<std::string, int64_t> uses_;
   absl::flat_hash_map<std::string, std::unique_ptr<VersionKernels>> kernels_;
@@ -158,13 +163,12 @@ class ChangeFinder {
     RETURN_IF_ERROR(versions_.Load(inputs_));
     RETURN_IF_ERROR(lineages_.LoadHead(inputs_));
     sums_.set_commits_seen(inputs_.index.commits_seen());
-    sums_.set_commits_with_kernels(inputs_.index.commits_size());
-    sums_.set_versions(inputs_.index.versions());
     sums_.set_lost_versions(inputs_.index.lost_versions());
     sums_.set_end(inputs_.index.end());
     for (const v1::HistoryCommit& commit : inputs_.index.commits()) {
       RETURN_IF_ERROR(ReadCommit(commit));
     }
+    sums_.set_versions(versions_.with_kernels());
     sums_.set_changes(static_cast<int64_t>(changes_.size()));
     FindReverts();
     return Write(write);
@@ -208,6 +212,9 @@ class ChangeFinder {
     for (const FileSides& file : files) {
       if (file.before != nullptr) all_before += static_cast<int64_t>(file.before->kernels.size());
       if (file.after != nullptr) all_after += static_cast<int64_t>(file.after->kernels.size());
+    }
+    if (all_before + all_after > 0) {
+      sums_.set_commits_with_kernels(sums_.commits_with_kernels() + 1);
     }
     sums_.set_removed(sums_.removed() + all_before - static_cast<int64_t>(before.size()));
     sums_.set_added(sums_.added() + all_after - static_cast<int64_t>(after.size()));

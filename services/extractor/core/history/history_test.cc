@@ -127,6 +127,14 @@ TEST_F(FindChangesTest, ATextThatComesBackRevertsTheChange) {
   EXPECT_EQ(changes[1].kind(), "speed");
 }
 
+TEST_F(FindChangesTest, CountsOnlyCommitsAndVersionsWithKernels) {
+  Commit("2", {{"", "import triton\n# jit 1\n", "host.py", "import triton\n# jit 2\n"}});
+  Commit("1", {{"", Text("k", "1"), "f.py", Text("k", "2")}});
+  Find({{"f.py", Text("k", "2")}});
+  EXPECT_EQ(sums_.commits_with_kernels(), 1);
+  EXPECT_EQ(sums_.versions(), 2);
+}
+
 TEST_F(FindChangesTest, AFileThatIsOnlyMovedIsNoChange) {
   Commit("1", {{"f.py", Text("k", "1"), "g.py", Text("k", "1")}});
   EXPECT_THAT(Find({{"g.py", Text("k", "1")}}), IsEmpty());

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "common/code/lexer.h"
 
 namespace kernelmill::extractor {
@@ -17,7 +21,8 @@ namespace {
 constexpr char kFix[] = "fix", kSpeed[] = "speed", kTuning[] = "tuning",
                kRefactoring[] = "refactoring", kFeature[] = "feature", kRevert[] = "revert",
                kUnknown[] = "unknown";
-constexpr std::array<const char*, 5> kKinds = {kFix, kSpeed, kTuning, kRefactoring, kFeature};
+// If several kinds have equally many words, the first one counts.
+constexpr std::array<const char*, 5> kKinds = {kFix, kTuning, kSpeed, kRefactoring, kFeature};
 
 // The beginning of a word, or a whole one (exact), that speaks for a kind; lower case.
 struct Word {
@@ -44,27 +49,58 @@ constexpr Word kWords[] = {
     {"crash", kFix},
     {"deadlock", kFix},
     {"hang", kFix, true},
+    {"fault", kFix},
+    {"problem", kFix},
+    {"mismatch", kFix},
+    {"handle", kFix, true},
     {"regression", kFix},
     {"typo", kRefactoring},
     {"workaround", kFix},
+    {"war", kFix, true},
+    {"barrier", kFix},
     {"resolve", kFix},
+    {"compat", kFix},
+    {"accura", kFix},
+    {"precision", kFix},
+    {"disallow", kFix},
+    {"correctly", kFix},
+    {"correctness", kFix},
+    {"stability", kFix},
+    {"instability", kFix},
+    {"int64", kFix, true},
+    {"ima", kFix, true},
     {"perf", kSpeed, true},
     {"performance", kSpeed},
-    {"optimiz", kSpeed},
-    {"optimis", kSpeed},
+    {"optim", kSpeed},
     {"speed", kSpeed},
     {"faster", kSpeed},
     {"fast", kSpeed, true},
     {"accelerat", kSpeed},
     {"throughput", kSpeed},
     {"latency", kSpeed},
-    {"efficient", kSpeed},
+    {"efficien", kSpeed},
     {"bandwidth", kSpeed},
+    {"fuse", kSpeed, true},
+    {"fuses", kSpeed, true},
+    {"fusing", kSpeed, true},
+    {"fusion", kSpeed, true},
+    {"parallelism", kSpeed},
+    {"overlap", kSpeed},
+    {"tiling", kSpeed},
+    {"unroll", kSpeed},
+    {"compress", kSpeed},
+    {"recompil", kSpeed},
     {"autotun", kTuning},
     {"tune", kTuning},
     {"tuning", kTuning},
     {"num_warps", kTuning},
     {"num_stages", kTuning},
+    {"pretun", kTuning},
+    {"hyparam", kTuning},
+    {"hyperparam", kTuning},
+    {"block size", kTuning},
+    {"blocksize", kTuning},
+    {"block_size", kTuning},
     {"refact", kRefactoring},
     {"cleanup", kRefactoring},
     {"clean", kRefactoring, true},
@@ -76,8 +112,8 @@ constexpr Word kWords[] = {
     {"simplif", kRefactoring},
     {"lint", kRefactoring},
     {"style", kRefactoring, true},
-    {"format", kRefactoring, true},
     {"formatting", kRefactoring, true},
+    {"reformat", kRefactoring},
     {"pre-commit", kRefactoring},
     {"yapf", kRefactoring},
     {"isort", kRefactoring},
@@ -88,6 +124,17 @@ constexpr Word kWords[] = {
     {"tidy", kRefactoring},
     {"docstring", kRefactoring},
     {"comment", kRefactoring},
+    {"remove", kRefactoring},
+    {"removing", kRefactoring},
+    {"delete", kRefactoring},
+    {"drop", kRefactoring, true},
+    {"discard", kRefactoring},
+    {"unused", kRefactoring},
+    {"redundant", kRefactoring},
+    {"extract", kRefactoring, true},
+    {"readab", kRefactoring},
+    {"quality", kRefactoring},
+    {"clarity", kRefactoring},
     {"add", kFeature, true},
     {"adds", kFeature, true},
     {"added", kFeature, true},
@@ -102,6 +149,25 @@ constexpr Word kWords[] = {
     {"feat", kFeature, true},
     {"port", kFeature, true},
     {"extend", kFeature},
+    {"integrat", kFeature},
+    {"adapt", kFeature},
+    {"adopt", kFeature},
+    {"expand", kFeature},
+    {"generaliz", kFeature},
+    {"determinis", kFeature},
+    {"optional", kFeature},
+    {"option", kFeature},
+    {"init", kFeature, true},
+    {"addition", kFeature, true},
+    {"promotion", kFeature},
+};
+
+// Words that speak for a kind only if the subject has none of kWords.
+constexpr Word kWeakWords[] = {
+    {"opt", kSpeed, true},    {"improv", kSpeed},        {"enhanc", kSpeed},
+    {"better", kSpeed, true}, {"config", kTuning, true}, {"configs", kTuning, true},
+    {"heuristic", kTuning},   {"backend", kFeature},     {"release", kFeature},
+    {"rewrit", kRefactoring}, {"replac", kRefactoring},  {"separat", kRefactoring},
 };
 
 // Labels at the head of a subject.
@@ -149,11 +215,11 @@ size_t KindNumber(const char* kind) {
       kKinds.begin());
 }
 
-Votes CountWords(absl::string_view text) {
+Votes CountWords(absl::string_view text, absl::Span<const Word> words = kWords) {
   const std::string held = absl::AsciiStrToLower(text);
   const absl::string_view lower = held;
   Votes votes;
-  for (const Word& word : kWords) {
+  for (const Word& word : words) {
     for (size_t at = lower.find(word.text); at != absl::string_view::npos;
          at = lower.find(word.text, at + 1)) {
       size_t end = at + word.text.size();
@@ -167,10 +233,12 @@ Votes CountWords(absl::string_view text) {
   return votes;
 }
 
-ChangeKind Decide(Votes votes) {
+// Returns the kind with the most words; those of `again` count once more.
+ChangeKind Decide(Votes votes, const Votes& again = {}) {
+  const auto count = [&](size_t kind) { return votes[kind].size() + again[kind].size(); };
   size_t best = 0;
   for (size_t i = 1; i < votes.size(); ++i) {
-    if (votes[i].size() > votes[best].size()) best = i;
+    if (count(i) > count(best)) best = i;
   }
   if (votes[best].empty()) return {kUnknown, {}};
   return {kKinds[best], std::move(votes[best])};
@@ -217,15 +285,39 @@ absl::string_view FindSubject(absl::string_view message) {
   return first.substr(first.rfind('/') + 1);
 }
 
-// Returns the message without the boxes of a form to tick, which say the same in every commit.
-std::string WithoutForms(absl::string_view message) {
-  std::string kept;
+// Says whether a line is a field of a form, such as "Pull Request resolved: https://..." or
+// "Summary:".
+bool IsField(absl::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon > 30) return false;
+  const absl::string_view rest = absl::StripAsciiWhitespace(text.substr(colon + 1));
+  const bool number = rest.size() > 1 && rest[0] == 'D' && absl::ascii_isdigit(rest[1]);
+  return rest.empty() || number || absl::StartsWith(rest, "http");
+}
+
+// Says whether a line is neither of a form nor of a list: those name what else a commit has, or say
+// the same in every commit.
+bool IsProse(absl::string_view line) {
+  const absl::string_view text = absl::StripAsciiWhitespace(line);
+  return !absl::StartsWith(text, "*") && !absl::StartsWith(text, "-") &&
+         !absl::StartsWith(text, "#") && !absl::StartsWith(text, "<!--") &&
+         !absl::EndsWith(text, "-->") && !IsField(text);
+}
+
+// Returns the first paragraph of prose behind the first line.
+std::string FindFirstParagraph(absl::string_view message) {
+  std::string paragraph;
+  bool first = true;
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {
-    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
-    const bool box = absl::StartsWith(text, "- [") || absl::StartsWith(text, "* [");
-    if (!box) absl::StrAppend(&kept, line, "\n");
+    if (std::exchange(first, false)) continue;
+    const bool blank = absl::StripAsciiWhitespace(line).empty();
+    if (blank || !IsProse(line)) {
+      if (!paragraph.empty()) break;
+    } else {
+      absl::StrAppend(&paragraph, line, "\n");
+    }
   }
-  return kept;
+  return paragraph;
 }
 
 // The tokens of a kernel without comments; `name` stands for the kernel's own name.
@@ -235,8 +327,10 @@ std::vector<code::Token> ReadTokens(const v1::Kernel& kernel) {
       std::remove_if(tokens.begin(), tokens.end(),
                      [](const code::Token& token) { return token.kind == code::Token::kComment; }),
       tokens.end());
-  for (code::Token& token : tokens) {
-    if (token.kind == code::Token::kName && token.text == kernel.name()) token.text = "name";
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool attribute = i > 0 && tokens[i - 1].text == ".";
+    const bool own = tokens[i].kind == code::Token::kName && tokens[i].text == kernel.name();
+    if (own && !attribute) tokens[i].text = "name";
   }
   return tokens;
 }
@@ -275,40 +369,196 @@ std::vector<code::Token> FromFunction(const std::vector<code::Token>& tokens) {
   return {def, tokens.end()};
 }
 
+// Returns the tokens of the bracket that begins at `at`, to its end.
+std::vector<code::Token> ReadBracket(const std::vector<code::Token>& tokens, size_t at) {
+  std::vector<code::Token> inside;
+  int depth = 0;
+  for (; at < tokens.size(); ++at) {
+    const absl::string_view text = tokens[at].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") --depth;
+    inside.push_back(tokens[at]);
+    if (depth == 0) break;
+  }
+  return inside;
+}
+
+// Returns the configurations among the lines above a function: each Config(...), or if there is
+// none the names that they come from.
+std::vector<code::Token> ReadConfigurations(const std::vector<code::Token>& tokens, bool calls) {
+  std::vector<code::Token> found;
+  for (size_t at = 0; at + 1 < tokens.size(); ++at) {
+    if (tokens[at].text == "def") break;
+    if (calls && tokens[at].text == "Config" && tokens[at + 1].text == "(") {
+      const std::vector<code::Token> inside = ReadBracket(tokens, at + 1);
+      found.insert(found.end(), inside.begin(), inside.end());
+    }
+    if (!calls && absl::StrContains(absl::AsciiStrToLower(tokens[at].text), "config")) {
+      found.push_back(tokens[at]);
+    }
+  }
+  return found;
+}
+
+// Says whether the configurations of two versions differ, and not only what surrounds them.
+bool HaveOtherConfigurations(const std::vector<code::Token>& a, const std::vector<code::Token>& b) {
+  const std::vector<code::Token> calls_a = ReadConfigurations(a, true);
+  const std::vector<code::Token> calls_b = ReadConfigurations(b, true);
+  if (!SameTokens(calls_a, calls_b, false)) return true;
+  return calls_a.empty() &&
+         !SameTokens(ReadConfigurations(a, false), ReadConfigurations(b, false), false);
+}
+
+// Returns the names of the parameters of a Python function.
+std::vector<absl::string_view> ReadParameters(const std::vector<code::Token>& function) {
+  std::vector<absl::string_view> names;
+  const auto open = std::find_if(function.begin(), function.end(),
+                                 [](const code::Token& token) { return token.text == "("; });
+  const std::vector<code::Token> inside =
+      ReadBracket(function, static_cast<size_t>(open - function.begin()));
+  int depth = 0;
+  for (size_t at = 0; at + 1 < inside.size(); ++at) {
+    const absl::string_view text = inside[at].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") --depth;
+    const bool begins = at == 0 || (depth == 1 && text == ",");
+    if (begins && inside[at + 1].kind == code::Token::kName) names.push_back(inside[at + 1].text);
+  }
+  return names;
+}
+
+bool HasAll(const std::vector<absl::string_view>& names,
+            const std::vector<absl::string_view>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](absl::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
+// Returns the name that a token has, or that a string has within its quotes; empty if it has none.
+absl::string_view ReadName(const code::Token& token) {
+  if (token.kind == code::Token::kName) return token.text;
+  const absl::string_view text = token.text;
+  if (token.kind != code::Token::kString || text.size() < 3) return "";
+  const absl::string_view inside = text.substr(1, text.size() - 2);
+  return std::all_of(inside.begin(), inside.end(), IsWordByte) ? inside : "";
+}
+
+// Says whether a token is a name that a function may choose: no attribute and nothing that is
+// called.
+bool IsOwnName(const std::vector<code::Token>& tokens, size_t at) {
+  if (ReadName(tokens[at]).empty() || (at > 0 && tokens[at - 1].text == ".")) return false;
+  return at + 1 == tokens.size() || tokens[at + 1].text != "(";
+}
+
+// Returns the names that a Python function gives to its parameters and variables.
+absl::flat_hash_set<absl::string_view> ReadBoundNames(const std::vector<code::Token>& function) {
+  const std::vector<absl::string_view> parameters = ReadParameters(function);
+  absl::flat_hash_set<absl::string_view> names(parameters.begin(), parameters.end());
+  for (size_t at = 0; at < function.size(); ++at) {
+    const bool loop = at > 0 && function[at - 1].text == "for";
+    if (function[at].begins_statement || loop) names.insert(function[at].text);
+  }
+  return names;
+}
+
+// Says whether two texts differ only in the names of parameters and variables. A name must have the
+// same counterpart everywhere.
+bool DifferInNames(const std::vector<code::Token>& a, const std::vector<code::Token>& b) {
+  if (a.size() != b.size()) return false;
+  const absl::flat_hash_set<absl::string_view> bound = ReadBoundNames(FromFunction(a));
+  std::map<absl::string_view, absl::string_view> there, back;
+  for (size_t at = 0; at < a.size(); ++at) {
+    const bool names = IsOwnName(a, at) && IsOwnName(b, at) && a[at].kind == b[at].kind;
+    if (!names) {
+      if (a[at].text != b[at].text) return false;
+      continue;
+    }
+    const absl::string_view x = ReadName(a[at]), y = ReadName(b[at]);
+    if (x != y && !bound.contains(x)) return false;
+    if (there.try_emplace(x, y).first->second != y) return false;
+    if (back.try_emplace(y, x).first->second != x) return false;
+  }
+  return true;
+}
+
 // Judges by the texts alone.
 ChangeKind JudgeTexts(const v1::Kernel& before, const v1::Kernel& after) {
   const std::vector<code::Token> a = WithoutLayout(ReadTokens(before));
   const std::vector<code::Token> b = WithoutLayout(ReadTokens(after));
   if (SameTokens(a, b, false)) return {kRefactoring, {"rule: only comments, layout or the name"}};
   if (before.dsl() == v1::DSL_CUDA) return {kUnknown, {}};
+  if (DifferInNames(a, b)) return {kRefactoring, {"rule: only names"}};
   const std::vector<code::Token> body_a = FromFunction(a), body_b = FromFunction(b);
-  const bool configured =
-      absl::StrContains(before.source(), "Config(") || absl::StrContains(after.source(), "Config(");
-  if (configured && !body_a.empty() && SameTokens(body_a, body_b, false)) {
+  if (!body_a.empty() && SameTokens(body_a, body_b, false) && HaveOtherConfigurations(a, b)) {
     return {kTuning, {"rule: only the configurations above the function"}};
   }
+  const std::vector<absl::string_view> old = ReadParameters(body_a), now = ReadParameters(body_b);
+  if (before.name() == after.name() && HasAll(now, old) && !HasAll(old, now)) {
+    return {kFeature, {"rule: new parameters"}};
+  }
   return {kUnknown, {}};
+}
+
+// Returns a subject without the labels in brackets at its head.
+absl::string_view WithoutLabels(absl::string_view subject) {
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(subject);
+  while (!rest.empty() && rest[0] == '[' && absl::StrContains(rest, ']')) {
+    rest = rest.substr(rest.find(']') + 1);
+    absl::ConsumePrefix(&rest, ":");
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+  }
+  return rest;
+}
+
+// Says whether a subject's first word undoes something.
+bool SaysRevert(absl::string_view subject) {
+  if (absl::StrContains(absl::AsciiStrToLower(subject), "[revert]")) return true;
+  const absl::string_view rest = WithoutLabels(subject);
+  for (const absl::string_view word : {"revert ", "reverts ", "revert:", "undo ", "back out ",
+                                       "backout ", "roll back ", "rollback "}) {
+    if (absl::StartsWithIgnoreCase(rest, word)) return true;
+  }
+  return false;
+}
+
+// Judges by the subject alone: a label of it, and then its words. The first word says what the
+// commit does, and the others what to, or what for: it counts twice, except one such as "Add".
+ChangeKind JudgeSubject(absl::string_view subject) {
+  ChangeKind label = ReadLabel(subject);
+  if (label.kind != kUnknown && label.kind != kRefactoring) return label;
+  const absl::string_view text = WithoutLabels(subject);
+  Votes first = CountWords(text.substr(0, text.find(' ')));
+  first[KindNumber(kFeature)].clear();
+  ChangeKind words = Decide(CountWords(subject), first);
+  if (words.kind != kUnknown) return words;
+  if (label.kind != kUnknown) return label;
+  return Decide(CountWords(subject, kWeakWords));
+}
+
+// Judges by the message's first paragraph. It also names additions and cleanups on the way, so
+// those words do not count.
+ChangeKind JudgeBody(absl::string_view message) {
+  Votes votes = CountWords(FindFirstParagraph(message));
+  votes[KindNumber(kRefactoring)].clear();
+  votes[KindNumber(kFeature)].clear();
+  return Decide(std::move(votes));
 }
 
 }  // namespace
 
 ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const v1::Kernel& after) {
   const absl::string_view subject = FindSubject(message);
-  const std::string lower = absl::AsciiStrToLower(subject);
-  if (absl::StartsWith(lower, "revert ") || absl::StartsWith(lower, "revert:") ||
-      absl::StartsWith(lower, "[revert]") || absl::StrContains(message, "This reverts commit")) {
-    return {kRevert, {std::string(subject.substr(0, 80))}};
-  }
+  ChangeKind revert = {kRevert, {std::string(subject.substr(0, 80))}};
+  if (SaysRevert(subject)) return revert;
   ChangeKind texts = JudgeTexts(before, after);
   if (texts.kind == kRefactoring) return texts;
-  ChangeKind label = ReadLabel(subject);
-  ChangeKind words = Decide(CountWords(subject));
-  const bool overrides = label.kind == kFix || label.kind == kRefactoring || words.kind == kFix;
-  if (texts.kind == kTuning && !overrides) return texts;
-  if (label.kind != kUnknown && label.kind != kRefactoring) return label;
-  if (words.kind != kUnknown) return words;
-  if (label.kind != kUnknown) return label;
-  return Decide(CountWords(WithoutForms(message)));
+  ChangeKind said = JudgeSubject(subject);
+  if (texts.kind == kTuning && said.kind != kFix && said.kind != kRefactoring) return texts;
+  if (said.kind != kUnknown) return said;
+  // The list of a squashed branch has reverts of its own commits, but then the subject says more.
+  if (absl::StrContains(message, "This reverts commit")) return revert;
+  if (texts.kind != kUnknown) return texts;
+  return JudgeBody(message);
 }
 
 }  // namespace kernelmill::extractor

@@ -51,8 +51,27 @@ TEST(JudgeKindTest, AMergeHasTheTitleOfItsRequestAsSubject) {
   EXPECT_EQ(JudgeMessage("Merge pull request #1 from a/feature/fix-x"), "fix");
 }
 
-TEST(JudgeKindTest, BoxesToTickAreNoWords) {
+TEST(JudgeKindTest, TheFirstWordOutweighsWhatItIsFor) {
+  EXPECT_EQ(JudgeMessage("Refactor the loads for performance"), "refactoring");
+  EXPECT_EQ(JudgeMessage("Remove the support for Triton 2"), "refactoring");
+  EXPECT_EQ(JudgeMessage("[Ops] Tune the blocks for speed"), "tuning");
+  EXPECT_EQ(JudgeMessage("Add a cast to avoid overflow"), "fix");
+}
+
+TEST(JudgeKindTest, WeakWordsSpeakIfNoOtherDoes) {
+  EXPECT_EQ(JudgeMessage("Improve the backward pass"), "speed");
+  EXPECT_EQ(JudgeMessage("Improve the precision"), "fix");
+  EXPECT_EQ(JudgeMessage("Improve readability"), "refactoring");
+  EXPECT_EQ(JudgeMessage("Update configs of mm"), "tuning");
+  EXPECT_EQ(JudgeMessage("Make the configuration explicit"), "unknown");
+}
+
+TEST(JudgeKindTest, OfTheBodyTheFirstParagraphCounts) {
   EXPECT_EQ(JudgeMessage("Update\n\n- [x] fix the bugs\n- [ ] add tests"), "unknown");
+  EXPECT_EQ(JudgeMessage("Update\n\n* fix code format\n* fix ci"), "unknown");
+  EXPECT_EQ(JudgeMessage("Update\n\n## Summary\nIt is 2x faster.\n\nFixes tests."), "speed");
+  EXPECT_EQ(JudgeMessage("Update\n\nSummary:\nPull Request resolved: https://x.y/1"), "unknown");
+  EXPECT_EQ(JudgeMessage("Update\n\nAlso adds support, renames x"), "unknown");
 }
 
 TEST(JudgeKindTest, TheEvidenceIsTheWordsAsWritten) {
@@ -65,6 +84,9 @@ TEST(JudgeKindTest, TheEvidenceIsTheWordsAsWritten) {
 TEST(JudgeKindTest, ARevertSaysSo) {
   EXPECT_EQ(JudgeMessage("Revert \"Fix a mask\""), "revert");
   EXPECT_EQ(JudgeMessage("x\n\nThis reverts commit 0123456"), "revert");
+  EXPECT_EQ(JudgeMessage("[Ops] Revert \"Fix a mask\""), "revert");
+  EXPECT_EQ(JudgeMessage("Undo the fix of a mask"), "revert");
+  EXPECT_EQ(JudgeMessage("Fix a mask\n\n* Revert x\n\nThis reverts commit 0123456"), "fix");
 }
 
 TEST(JudgeKindTest, TextsThatDifferInCommentsOrNamesAloneAreRefactored) {
@@ -79,6 +101,47 @@ TEST(JudgeKindTest, TextsThatDifferInCommentsOrNamesAloneAreRefactored) {
       JudgeKind("Fix", before, Kernel("@triton.jit\ndef other(x, y):\n    a(x, y)\n", "other"))
           .kind,
       "refactoring");
+}
+
+TEST(JudgeKindTest, TextsThatDifferInNamesOfTheirOwnAloneAreRefactored) {
+  const auto judge = [](absl::string_view before, absl::string_view after) {
+    return JudgeKind("Fix", Kernel(before), Kernel(after)).kind;
+  };
+  EXPECT_EQ(judge("@h({'V': lambda args: args['o']})\ndef k(o):\n    n = o + 1\n    f(n)\n",
+                  "@h({'V': lambda args: args['c']})\ndef k(c):\n    m = c + 1\n    f(m)\n"),
+            "refactoring");
+  EXPECT_EQ(judge("def k(a, b):\n    f(a)\n", "def k(a, b):\n    f(b)\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a)\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    f(a, ONE)\n", "def k(a):\n    f(a, TWO)\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    f(a.x, '1, 2')\n", "def k(a):\n    f(a.x, '2, 1')\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    f(a.x)\n", "def k(a):\n    f(a.y)\n"), "fix");
+}
+
+TEST(JudgeKindTest, AnAttributeIsNotTheKernelsName) {
+  EXPECT_EQ(JudgeKind("Implement", Kernel("def exp(x):\n    l.exp(x)\n", "exp"),
+                      Kernel("def sin(x):\n    l.sin(x)\n", "sin"))
+                .kind,
+            "feature");
+}
+
+TEST(JudgeKindTest, NewParametersAreAFeatureIfTheSubjectSaysNothing) {
+  const v1::Kernel before = Kernel("def k(x):\n    a(x)\n");
+  const v1::Kernel after = Kernel("def k(x, y: t.constexpr = (1, 2)):\n    a(x, y)\n");
+  EXPECT_EQ(JudgeKind("Return y", before, after).kind, "feature");
+  EXPECT_EQ(JudgeKind("Fix y", before, after).kind, "fix");
+  EXPECT_EQ(JudgeKind("Return y", after, before).kind, "unknown");
+}
+
+TEST(JudgeKindTest, WhatSurroundsConfigurationsIsNoTuning) {
+  const auto judge = [](absl::string_view before, absl::string_view after) {
+    return JudgeKind("Add",
+                     Kernel(absl::StrCat("@triton.autotune(", before, ")\ndef k(x):\n  a(x)\n")),
+                     Kernel(absl::StrCat("@triton.autotune(", after, ")\ndef k(x):\n  a(x)\n")))
+        .kind;
+  };
+  EXPECT_EQ(judge("[Config({}, 4)]", "[Config({}, 4)], **cache"), "feature");
+  EXPECT_EQ(judge("[Config({}, 4)]", "wrap([Config({}, 4)])"), "feature");
+  EXPECT_EQ(judge("configs=all_configs()", "configs=few_configs()"), "tuning");
 }
 
 TEST(JudgeKindTest, ConfigurationsAloneAreTuning) {

@@ -77,19 +77,22 @@ namespace {
 constexpr size_t kMostClaims = 32;
 constexpr size_t kMostLine = 1000;
 
-constexpr std::array<absl::string_view, 43> kDevices = {
-    "H100",     "H200",     "H800",  "H20",    "A100",   "A800",   "A10G",   "A10",    "A30",
-    "A40",      "A6000",    "V100",  "P100",   "T4",     "L40S",   "L40",    "L4",     "B100",
-    "B200",     "B300",     "GB200", "GH200",  "MI100",  "MI200",  "MI210",  "MI250X", "MI250",
-    "MI300X",   "MI300A",   "MI300", "MI308X", "MI325X", "MI350",  "MI355X", "MI355",  "RTX 3090",
-    "RTX 4090", "RTX 5090", "3090",  "4090",   "5090",   "gfx942", "gfx950"};
+constexpr std::array<absl::string_view, 49> kDevices = {
+    "H100",     "H200",     "H800",         "H20",    "A100",    "A800",    "A10G",
+    "A10",      "A30",      "A40",          "A6000",  "V100",    "P100",    "T4",
+    "L40S",     "L40",      "L4",           "B100",   "B200",    "B300",    "GB200",
+    "GH200",    "MI100",    "MI200",        "MI210",  "MI250X",  "MI250",   "MI300X",
+    "MI300A",   "MI300",    "MI308X",       "MI325X", "MI350",   "MI355X",  "MI355",
+    "RTX 3090", "RTX 4090", "RTX 5090",     "3090",   "4090",    "5090",    "gfx942",
+    "gfx950",   "GB300",    "RTX PRO 6000", "gfx90a", "gfx1100", "gfx1151", "gfx1201"};
 
-// The units of measures; lower case. A time in seconds alone is not one: "wait 5 s".
-constexpr std::array<absl::string_view, 28> kUnits = {
-    "ms",       "us",         "\xc2\xb5s", "\xce\xbcs", "ns",      "usec",      "msec",
-    "tflops",   "tflop/s",    "tflops/s",  "gflops",    "gflop/s", "pflops",    "gb/s",
-    "gib/s",    "tb/s",       "tib/s",     "mb/s",      "gbps",    "tbps",      "tok/s",
-    "tokens/s", "tokens/sec", "tok/sec",   "it/s",      "iter/s",  "samples/s", "us/iter"};
+// The units of measures; lower case. Seconds have rules of their own (ReadSeconds).
+constexpr std::array<absl::string_view, 29> kUnits = {
+    "ms",     "us",     "\xc2\xb5s", "\xce\xbcs", "ns",         "usec",
+    "msec",   "tflops", "tflop/s",   "tflops/s",  "gflops",     "gflop/s",
+    "pflops", "gb/s",   "gib/s",     "tb/s",      "tib/s",      "mb/s",
+    "gbps",   "tbps",   "tok/s",     "tokens/s",  "tokens/sec", "tok/sec",
+    "it/s",   "iter/s", "samples/s", "us/iter",   "tok/s/user"};
 
 // The words that a ratio or a percentage needs in its line.
 constexpr std::array<absl::string_view, 25> kMeasures = {
@@ -136,8 +139,9 @@ std::optional<Number> ReadNumber(absl::string_view line, size_t at) {
 
 size_t SkipBlanks(absl::string_view line, size_t at) {
   while (at < line.size() &&
-         (line[at] == ' ' || line[at] == '\t' || line[at] == '`' || line[at] == '*'))
+         (line[at] == ' ' || line[at] == '\t' || line[at] == '`' || line[at] == '*')) {
     ++at;
+  }
   return at;
 }
 
@@ -163,7 +167,8 @@ bool ReadTimes(absl::string_view line, size_t at, size_t* end) {
     *end = at + sign.size();
     const size_t behind = SkipBlanks(line, *end);
     if (*end < line.size() && IsWordByte(line[*end])) return false;
-    return behind >= line.size() || !absl::ascii_isdigit(line[behind]);
+    // A wider gap is one between columns.
+    return behind > *end + 1 || behind >= line.size() || !absl::ascii_isdigit(line[behind]);
   }
   return false;
 }
@@ -175,6 +180,7 @@ bool ReadArrow(absl::string_view line, size_t at, size_t* end) {
        {"-->", "->", "=>", "\xe2\x86\x92", "\xe2\x9e\x9c", "to ", "down to "}) {
     if (!absl::StartsWithIgnoreCase(line.substr(at), arrow)) continue;
     *end = SkipBlanks(line, at + arrow.size());
+    if (*end < line.size() && line[*end] == '~') ++*end;
     return true;
   }
   return false;
@@ -218,11 +224,21 @@ bool SaysMeasure(absl::string_view line) {
   });
 }
 
-// Reads the claims of one line.
+// Says whether a number of the line has a unit of a measure.
+bool HasUnit(absl::string_view line) {
+  for (size_t at = 0; at < line.size(); ++at) {
+    const std::optional<Number> number = ReadNumber(line, at);
+    size_t end = 0;
+    if (number.has_value() && !ReadUnit(line, number->end, &end).empty()) return true;
+  }
+  return false;
+}
+
+// Reads the claims of one line. `measured`: the head of its table says that it has measures.
 class LineClaims {
  public:
-  LineClaims(absl::string_view line, std::vector<v1::Claim>& out)
-      : line_(line), measured_(SaysMeasure(line)), out_(out) {}
+  LineClaims(absl::string_view line, bool measured, std::vector<v1::Claim>& out)
+      : line_(line), measured_(measured || SaysMeasure(line) || HasUnit(line)), out_(out) {}
 
   void Read() {
     for (size_t at = 0; at < line_.size();) {
@@ -245,10 +261,23 @@ class LineClaims {
       return end;
     }
     if (!unit.empty()) return Add("value", number, behind, unit);
+    if (const size_t end = ReadSeconds(number)) return Add("value", number, end, "s");
     if (percent && measured_) return Add("percent", number, behind + 1, "%");
     size_t end = 0;
     if (measured_ && ReadTimes(line_, number.end, &end)) return Add("ratio", number, end, "x");
     return 0;
+  }
+
+  // Reads the "s" behind a part of a second, if the line says that it is a time: "wait 5 s" does
+  // not. Returns the place behind it, or 0.
+  size_t ReadSeconds(const Number& number) const {
+    const size_t at = SkipBlanks(line_, number.end);
+    const bool fraction =
+        absl::StrContains(line_.substr(number.begin, number.end - number.begin), '.');
+    if (!fraction || at >= line_.size() || absl::ascii_tolower(line_[at]) != 's') return 0;
+    if (at + 1 < line_.size() && IsWordByte(line_[at + 1])) return 0;
+    const std::string lower = absl::AsciiStrToLower(line_);
+    return absl::StrContains(lower, "time") || absl::StrContains(lower, "latency") ? at + 1 : 0;
   }
 
   // Reads "-> 8.7 ms" behind a first value.
@@ -291,25 +320,41 @@ class LineClaims {
   std::vector<v1::Claim>& out_;
 };
 
+// Returns the devices of a claim's line; else the one of the nearest line above that names any;
+// else the only one of the message. If there are several, it is not known which was measured.
+std::vector<std::string> ChooseDevices(std::vector<std::string> of_line,
+                                       const std::vector<std::string>& above,
+                                       absl::string_view message) {
+  if (!of_line.empty()) return of_line;
+  std::vector<std::string> one = above.empty() ? FindDevices(message) : above;
+  if (one.size() > 1) one.clear();
+  return one;
+}
+
 }  // namespace
 
 std::vector<v1::Claim> FindClaims(absl::string_view message) {
   std::vector<v1::Claim> claims;
-  std::vector<std::string> all;
+  std::vector<std::string> above;
+  bool in_table = false, measured = false;  // the rows of a table are measured if its head says so
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {
+    const bool row = absl::StartsWith(absl::StripLeadingAsciiWhitespace(line), "|");
+    if (row && !in_table) measured = SaysMeasure(line);
+    if (!row) measured = false;
+    in_table = row;
     // Lines of pytest have the progress of tests.
     if (line.size() > kMostLine || absl::StrContains(line, "::")) continue;
-    std::vector<v1::Claim> of_line;
-    LineClaims(line, of_line).Read();
-    if (of_line.empty()) continue;
     std::vector<std::string> devices = FindDevices(line);
-    if (devices.empty() && all.empty()) all = FindDevices(message);
-    for (v1::Claim& claim : of_line) {
-      for (const std::string& device : devices.empty() ? all : devices) {
-        claim.add_hardware(device);
+    std::vector<v1::Claim> of_line;
+    LineClaims(line, measured, of_line).Read();
+    if (!of_line.empty()) {
+      const std::vector<std::string> chosen = ChooseDevices(devices, above, message);
+      for (v1::Claim& claim : of_line) {
+        *claim.mutable_hardware() = {chosen.begin(), chosen.end()};
+        if (claims.size() < kMostClaims) claims.push_back(std::move(claim));
       }
-      if (claims.size() < kMostClaims) claims.push_back(std::move(claim));
     }
+    if (!devices.empty()) above = std::move(devices);
   }
   return claims;
 }

@@ -61,8 +61,28 @@ TEST(FindClaimsTest, ReadsRatiosAndShares) {
   EXPECT_THAT(Claims("2\xc3\x97 speedup"), ElementsAre("ratio 2 x"));
 }
 
-TEST(FindClaimsTest, DevicesOfTheMessageCountIfTheLineHasNone) {
+TEST(FindClaimsTest, ReadsRatiosAndSharesBesideAMeasure) {
+  EXPECT_THAT(Claims("fwd 22.8 -> 19.6 ms (1.16x)"),
+              ElementsAre("before_after 22.8>19.6 ms", "ratio 1.16 x"));
+  EXPECT_THAT(Claims("~392 us to ~363 us"), ElementsAre("before_after 392>363 us"));
+  EXPECT_THAT(Claims("4096  0.180 ms  0.038 ms  4.7x  5378"),
+              ElementsAre("value 0.18 ms", "value 0.038 ms", "ratio 4.7 x"));
+  EXPECT_THAT(Claims("cost time: 0.05 s"), ElementsAre("value 0.05 s"));
+}
+
+TEST(FindClaimsTest, TheHeadOfATableSaysWhatItMeasures) {
+  EXPECT_THAT(
+      Claims("| N | old | new | speedup |\n|---|---|---|---|\n| 64 | 1.4 | 1.2 | **1.17x** |"),
+      ElementsAre("ratio 1.17 x"));
+  EXPECT_THAT(Claims("| N | tile |\n| 64 | 2x |\n\n3x"), IsEmpty());
+}
+
+TEST(FindClaimsTest, ADeviceOfAnotherLineCountsIfItIsTheOnlyOne) {
   EXPECT_THAT(Claims("Tune for MI300X\n\n1.2x faster"), ElementsAre("ratio 1.2 x MI300X"));
+  EXPECT_THAT(Claims("H100:\n1.2x faster\nB200:\n1.3x faster"),
+              ElementsAre("ratio 1.2 x H100", "ratio 1.3 x B200"));
+  EXPECT_THAT(Claims("H100 and A100\n\n1.2x faster"), ElementsAre("ratio 1.2 x"));
+  EXPECT_THAT(Claims("1.2x faster\n\nH100 and A100"), ElementsAre("ratio 1.2 x"));
 }
 
 TEST(FindClaimsTest, OtherNumbersAreNoClaims) {
