@@ -2,22 +2,64 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+
 namespace kernelmill::fetcher {
+namespace {
+
+// Returns the folder of a path, or of a folder the one above; empty at the root.
+absl::string_view FindFolder(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? "" : path.substr(0, slash);
+}
+
+bool SpeaksOfKernels(absl::string_view path) {
+  const std::string lower = absl::AsciiStrToLower(path);
+  return absl::StrContains(lower, "kernel") || absl::StrContains(lower, "triton") ||
+         absl::StrContains(lower, "ops");
+}
+
+}  // namespace
 
 std::vector<std::string> FollowedFiles::Walk() {
   selected_.assign(steps_.size(), {});
-  live_ = at_head_;
+  folders_.clear();
+  above_.clear();
+  parents_.clear();
+  live_.clear();
+  for (const std::string& path : at_head_) Add(path);
   wanted_.clear();
   wanted_set_.clear();
   for (size_t i = 0; i < steps_.size(); ++i) WalkStep(i);
   return std::move(wanted_);
 }
 
+void FollowedFiles::Add(const std::string& path) {
+  live_.insert(path);
+  absl::string_view folder = FindFolder(path);
+  if (!folders_.emplace(folder).second) return;
+  parents_.emplace(FindFolder(folder));
+  while (above_.emplace(folder).second && !folder.empty()) folder = FindFolder(folder);
+}
+
+bool FollowedFiles::IsNear(absl::string_view path) const {
+  absl::string_view folder = FindFolder(path);
+  if (folder.empty() || above_.contains(folder) || parents_.contains(FindFolder(folder))) {
+    return true;
+  }
+  for (; !folder.empty(); folder = FindFolder(folder)) {
+    if (folders_.contains(folder)) return true;
+  }
+  return false;
+}
+
 // An unknown blob counts as not marked until it is probed.
-bool FollowedFiles::WasMarked(const std::string& id) {
-  const auto found = probed_.find(id);
+bool FollowedFiles::WasMarked(const ChangedFile& file) {
+  const auto found = probed_.find(file.before);
   if (found != probed_.end()) return found->second;
-  if (wanted_set_.insert(id).second) wanted_.push_back(id);
+  if (!folders_.empty() && !IsNear(file.path) && !SpeaksOfKernels(file.path)) return false;
+  if (wanted_set_.insert(file.before).second) wanted_.push_back(file.before);
   return false;
 }
 
@@ -59,11 +101,11 @@ void FollowedFiles::WalkStep(size_t index) {
     if (file.before.empty() || moved_from.contains(file.path)) continue;
     const bool gone = file.after.empty();
     if (!gone && (live_.contains(file.path) || !added || ++probed > kMostProbed)) continue;
-    if (!WasMarked(file.before)) continue;
+    if (!WasMarked(file)) continue;
     select(file, file.path, file.before);
     begin.push_back(file.path);
   }
-  live_.insert(begin.begin(), begin.end());
+  for (const std::string& path : begin) Add(path);
 }
 
 }  // namespace kernelmill::fetcher

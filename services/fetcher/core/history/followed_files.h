@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/history.pb.h"
 #include "services/fetcher/core/history/changed_files.h"
 
@@ -18,8 +19,10 @@ namespace kernelmill::fetcher {
 // that adds it, through moves that leave its content as it is. A question that such a walk cannot
 // answer is asked by reading one content for each file (a probe): a file that a commit deletes; and
 // the others that a commit changes where it adds a followed file, since a kernel may have come from
-// one of them. A probe that may hold a kernel is followed from there on. A kernel that was taken
-// out of a file which stays, without going into a new file, is not found.
+// one of them. A probe that may hold a kernel is followed from there on. A file far from all that
+// are followed is not probed, unless its path speaks of kernels: of some 560 such probes in
+// eight repositories none held one. A kernel that was taken out of a file which stays, without
+// going into a new file, is not found.
 class FollowedFiles {
  public:
   // `steps`: the newest first. Must outlive this object.
@@ -41,7 +44,11 @@ class FollowedFiles {
   // The other files that are probed where a commit adds a followed file.
   static constexpr size_t kMostProbed = 64;
 
-  bool WasMarked(const std::string& id);
+  // Notes a path that is followed from here on.
+  void Add(const std::string& path);
+  // Says whether a path's folder has followed files, or is above, below or beside such a folder.
+  bool IsNear(absl::string_view path) const;
+  bool WasMarked(const ChangedFile& file);
   void WalkStep(size_t index);
 
   const std::vector<HistoryStep>& steps_;
@@ -49,6 +56,9 @@ class FollowedFiles {
   absl::flat_hash_map<std::string, bool> probed_;
   std::vector<std::vector<v1::HistoryFile>> selected_;
   absl::flat_hash_set<std::string> live_;  // paths that are followed, as they are named at the step
+  absl::flat_hash_set<std::string> folders_;  // that have had followed files
+  absl::flat_hash_set<std::string> above_;    // those and all folders above them
+  absl::flat_hash_set<std::string> parents_;  // the folders right above them
   std::vector<std::string> wanted_;
   absl::flat_hash_set<std::string> wanted_set_;
 };

@@ -181,11 +181,29 @@ TEST_F(WalkHistoryTest, ProbesTheFilesBesideANewOneForTheOriginOfItsKernels) {
               ElementsAre("3 both.py", "3 k.py added", "2 both.py", "1 both.py added"));
 }
 
+TEST_F(WalkHistoryTest, DoesNotProbeWhatIsFarFromAllThatIsFollowed) {
+  const FakeObjects::Files kernels = {{"src/ops/k.py", Kernel(1)}};
+  FakeObjects::Files before = kernels;
+  for (const char* path : {"src/ops/same.py", "src/above.py", "src/ops/in/below.py",
+                           "src/layers/beside.py", "web/app/far.py", "web/app/kernels.py"}) {
+    before[path] = absl::StrCat("plain ", path);
+  }
+  objects_.Commit("1", before);
+  objects_.Commit("2", kernels);
+  Walk("2", {"src/ops/k.py"});
+  EXPECT_THAT(objects_.blobs,
+              UnorderedElementsAre(Kernel(1), "plain src/ops/same.py", "plain src/above.py",
+                                   "plain src/ops/in/below.py", "plain src/layers/beside.py",
+                                   "plain web/app/kernels.py"));
+}
+
 TEST(MayHoldKernelTest, HostCodeDoesNot) {
   EXPECT_TRUE(MayHoldKernel("import triton\n\n@triton.jit\ndef k(): pass\n"));
   EXPECT_TRUE(MayHoldKernel("__global__ void k() {}"));
   EXPECT_FALSE(MayHoldKernel("import triton\n\nn = triton.cdiv(1, 2)\n"));
-  EXPECT_FALSE(MayHoldKernel("def jitter(): pass\n"));
+  EXPECT_FALSE(MayHoldKernel("import triton\n\ndef jitter(): get_jit_cache()\n"));
+  EXPECT_FALSE(MayHoldKernel("import triton, torch\n\n@torch.jit.script\ndef k(): pass\n"));
+  EXPECT_TRUE(MayHoldKernel("import triton\n\n@torch.jit.ignore\n@my.jit\ndef k(): pass\n"));
 }
 
 TEST_F(WalkHistoryTest, DepthAndSinceEndTheWalk) {
