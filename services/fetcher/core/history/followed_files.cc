@@ -27,11 +27,13 @@ std::vector<std::string> FollowedFiles::Walk() {
   folders_.clear();
   above_.clear();
   parents_.clear();
+  beside_.clear();
   live_.clear();
   for (const std::string& path : at_head_) Add(path);
   wanted_.clear();
   wanted_set_.clear();
   for (size_t i = 0; i < steps_.size(); ++i) WalkStep(i);
+  WantBeside();
   return std::move(wanted_);
 }
 
@@ -54,13 +56,36 @@ bool FollowedFiles::IsNear(absl::string_view path) const {
   return false;
 }
 
+void FollowedFiles::Want(const std::string& id) {
+  if (!probed_.contains(id) && wanted_set_.insert(id).second) wanted_.push_back(id);
+}
+
 // An unknown blob counts as not marked until it is probed.
 bool FollowedFiles::WasMarked(const ChangedFile& file) {
   const auto found = probed_.find(file.before);
-  if (found != probed_.end()) return found->second;
-  if (!folders_.empty() && !IsNear(file.path) && !SpeaksOfKernels(file.path)) return false;
-  if (wanted_set_.insert(file.before).second) wanted_.push_back(file.before);
-  return false;
+  const bool known = found != probed_.end();
+  if (!known && !folders_.empty() && !IsNear(file.path) && !SpeaksOfKernels(file.path)) {
+    return false;
+  }
+  if (file.after.empty()) {
+    Want(file.before);
+  } else {
+    beside_[file.path].push_back(file.before);
+  }
+  return known && found->second;
+}
+
+void FollowedFiles::WantBeside() {
+  for (const auto& [path, ids] : beside_) {
+    Want(ids.front());
+    Want(ids.back());
+    const auto marked = [this](const std::string& id) {
+      const auto found = probed_.find(id);
+      return found != probed_.end() && found->second;
+    };
+    if (!marked(ids.front()) && !marked(ids.back())) continue;
+    for (const std::string& id : ids) Want(id);
+  }
 }
 
 void FollowedFiles::WalkStep(size_t index) {

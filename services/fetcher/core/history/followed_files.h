@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_FETCHER_CORE_HISTORY_FOLLOWED_FILES_H_
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,11 @@ class FollowedFiles {
   void Add(const std::string& path);
   // Says whether a path's folder has followed files, or is above, below or beside such a folder.
   bool IsNear(absl::string_view path) const;
+  void Want(const std::string& id);
   bool WasMarked(const ChangedFile& file);
+  // Wants the probes of files beside new ones: a file's newest and oldest, and those between only
+  // if one of the two may hold a kernel. An __init__.py is beside every new file.
+  void WantBeside();
   void WalkStep(size_t index);
 
   const std::vector<HistoryStep>& steps_;
@@ -56,9 +61,10 @@ class FollowedFiles {
   absl::flat_hash_map<std::string, bool> probed_;
   std::vector<std::vector<v1::HistoryFile>> selected_;
   absl::flat_hash_set<std::string> live_;  // paths that are followed, as they are named at the step
-  absl::flat_hash_set<std::string> folders_;  // that have had followed files
-  absl::flat_hash_set<std::string> above_;    // those and all folders above them
-  absl::flat_hash_set<std::string> parents_;  // the folders right above them
+  absl::flat_hash_set<std::string> folders_;                // that have had followed files
+  absl::flat_hash_set<std::string> above_;                  // those and all folders above them
+  absl::flat_hash_set<std::string> parents_;                // the folders right above them
+  std::map<std::string, std::vector<std::string>> beside_;  // the probes by path, the newest first
   std::vector<std::string> wanted_;
   absl::flat_hash_set<std::string> wanted_set_;
 };

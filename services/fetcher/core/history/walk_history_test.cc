@@ -181,6 +181,24 @@ TEST_F(WalkHistoryTest, ProbesTheFilesBesideANewOneForTheOriginOfItsKernels) {
               ElementsAre("3 both.py", "3 k.py added", "2 both.py", "1 both.py added"));
 }
 
+TEST_F(WalkHistoryTest, ProbesAFileBesideManyNewOnesAtBothEndsFirst) {
+  FakeObjects::Files files = {{"host.py", "host 0"}, {"from.py", Kernel(0)}};
+  std::vector<std::string> paths;
+  for (int i = 1; i <= 4; ++i) {
+    objects_.Commit(absl::StrCat("a", i), files);
+    files["host.py"] = absl::StrCat("host ", i);
+    files["from.py"] = i < 3 ? Kernel(i) : absl::StrCat("from ", i);
+    paths.push_back(absl::StrCat("k", i, ".py"));
+    files[paths.back()] = Kernel(10 + i);
+  }
+  objects_.Commit("b", files);
+  Walk("b", paths);
+  EXPECT_THAT(objects_.blobs, ::testing::IsSupersetOf({std::string("host 0"), std::string("host 3"),
+                                                       Kernel(0), Kernel(1), Kernel(2)}));
+  EXPECT_THAT(objects_.blobs, ::testing::Not(::testing::Contains("host 1")));
+  EXPECT_THAT(objects_.blobs, ::testing::Not(::testing::Contains("host 2")));
+}
+
 TEST_F(WalkHistoryTest, DoesNotProbeWhatIsFarFromAllThatIsFollowed) {
   const FakeObjects::Files kernels = {{"src/ops/k.py", Kernel(1)}};
   FakeObjects::Files before = kernels;
