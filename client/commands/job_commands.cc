@@ -116,6 +116,7 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   for (const std::string& note : exported->notes) console.Note(note);
   summary.references = std::move(exported->references);
   summary.tasks = std::move(exported->tasks);
+  summary.history = std::move(exported->history);
   // The dataset is written; that a damaged earlier one cannot be compared is no error.
   absl::StatusOr<std::vector<LostFromSource>> lost =
       earlier.ok() ? earlier->FindLost(target.out_dir)

@@ -183,6 +183,7 @@ std::string ReportText(const v1::JobStatus& status) {
       AppendFate(counters, fate, absl::StrCat("dataset.training_files.", fate), &text);
     }
   }
+  text += PlainText(HistoryLines(status));
   // Cached tasks are done too: what was executed is the difference.
   absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
                         "failed");

@@ -387,6 +387,23 @@ Lines HeadLines(const v1::JobStatus& status) {
   return lines;
 }
 
+Lines HistoryLines(const v1::JobStatus& status) {
+  const JobCounters counters(status);
+  const int64_t sources = counters.Sum("history.sources");
+  if (sources == 0) return {};
+  std::string text = absl::StrCat(Counted(counters.Sum("history.changes"), "change"), " of ",
+                                  Counted(counters.Sum("history.kernels"), "kernel"), " in ",
+                                  counters.Sum("history.commits_with_changes"), " of ",
+                                  Counted(counters.Sum("history.commits"), "commit"), " of ",
+                                  Counted(sources, "source"));
+  const int64_t lost = counters.Sum("history.lost_versions");
+  if (lost > 0) absl::StrAppend(&text, "; ", Counted(lost, "version"), " of files lost");
+  Lines lines = {{"history", std::move(text)}};
+  const std::string kinds = CountList(counters.Below("history.changes"));
+  if (!kinds.empty()) lines.push_back({"", absl::StrFormat("  %-12s %s", "kind", kinds)});
+  return lines;
+}
+
 Lines ProblemLines(const v1::JobStatus& status, int64_t most, absl::string_view rest) {
   Lines lines = GateLines(status);
   Append(UnmatchedLines(status, most, rest), &lines);
@@ -398,6 +415,11 @@ Lines SummaryLines(const Summary& summary) {
   const v1::JobStatus& status = summary.status;
   Lines lines = HeadLines(status);
   if (status.state() == v1::JOB_STATE_DONE) Append(LedgerLines(JobCounters(status)), &lines);
+  Append(HistoryLines(status), &lines);
+  if (summary.history.has_value()) {
+    lines.push_back(
+        {"", absl::StrFormat("  %-12s %s", "written", OutcomeText(*summary.history, "rows"))});
+  }
   Append(RunLines(JobCounters(status)), &lines);
   Append(OutcomeLines(summary), &lines);
   Append(LostLines(summary), &lines);
@@ -434,6 +456,7 @@ std::string SummaryJson(const Summary& summary) {
        {"run", RunJson(counters)},
        {"references", CountsOrNull(summary.references)},
        {"tasks", CountsOrNull(summary.tasks)},
+       {"history", CountsOrNull(summary.history)},
        {"lost", LostJson(summary.lost)},
        {"time", TimeJson(summary)}});
 }

@@ -33,6 +33,8 @@ struct Summary {
   // they were not counted, since nothing was written.
   std::optional<std::map<std::string, int64_t>> references;
   std::optional<std::map<std::string, int64_t>> tasks;
+  // Changes of kernels that are rows, and those withheld by reason; nullopt as above.
+  std::optional<std::map<std::string, int64_t>> history;
   std::optional<BusyTimes> busy;  // nullopt: unknown
   bool is_embedded = false;       // the job's coordinator ends with the command
   std::string cluster_flags;      // that further commands need, " --coordinator host:1"; or empty
@@ -49,6 +51,9 @@ std::string SummaryJson(const Summary& summary);
 // failures (likewise). `rest` says where those are that are not shown.
 std::vector<LabelledLine> ProblemLines(const v1::JobStatus& status, int64_t most,
                                        absl::string_view rest);
+
+// Returns the lines about changes of kernels; none if no source of the job has a history.
+std::vector<LabelledLine> HistoryLines(const v1::JobStatus& status);
 
 // Returns the first lines of a summary and of a report: the job with its state and time, and its
 // dataset.

@@ -223,6 +223,24 @@ TEST(SummaryText, CountsReferencesAndTasks) {
   EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["references"]["no_test"], 30);
 }
 
+TEST(SummaryText, CountsChangesOfKernels) {
+  Summary summary = UsualSummary();
+  EXPECT_THAT(PlainText(SummaryLines(summary)), Not(HasSubstr("history")));
+  const std::pair<const char*, int> counters[] = {
+      {"history.sources", 1},      {"history.commits", 90},    {"history.commits_with_changes", 8},
+      {"history.kernels", 5},      {"history.changes.fix", 7}, {"history.changes.speed", 4},
+      {"history.lost_versions", 2}};
+  for (const auto& [name, value] : counters) SetCounter(name, value, &summary.status);
+  summary.history = {{"rows", 9}, {"license_files", 2}};
+  const std::string lines =
+      "history    11 changes of 5 kernels in 8 of 90 commits of 1 source; 2 versions of files "
+      "lost\n  kind         fix 7, speed 4\n";
+  EXPECT_THAT(PlainText(SummaryLines(summary)),
+              HasSubstr(lines + "  written      9 rows; license_files 2\n"));
+  EXPECT_THAT(ReportText(summary.status), HasSubstr(lines));
+  EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["history"]["license_files"], 2);
+}
+
 TEST(SummaryText, SaysWhatToDoNext) {
   Summary summary = UsualSummary();
   summary.is_embedded = true;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/glob.h"
 #include "common/base/status.h"
+#include "common/cas/digest.h"
 #include "common/dsl/languages.h"
 #include "common/job/source_spec.h"
 #include "common/text/safe_text.h"
@@ -104,7 +105,8 @@ void JoinSources(List* found) {
   std::map<size_t, std::vector<std::string>> others;
   List joined;
   for (Unmatched& one : *found) {
-    if (one.what == "include" || one.what == "source" || one.what == "unasked") {
+    if (one.what == "include" || one.what == "source" || one.what == "unasked" ||
+        one.what == "history") {
       const auto [at, is_first] = first.try_emplace({one.what, one.asked}, joined.size());
       if (!is_first) {
         others[at->second].push_back(one.where.substr(0, one.where.find('.')));
@@ -237,6 +239,17 @@ void UnmatchedFinder::VisitShard(const ShardView& view, const MarkerCounts& mark
   }
 }
 
+// The first shard of a source's changes has the sums.
+absl::Status UnmatchedFinder::ReadHistories(cas::BlobStore& store) {
+  for (int i = 0; i < manifest_.sources_size(); ++i) {
+    const v1::ManifestSource& source = manifest_.sources(i);
+    if (source.changes().empty()) continue;
+    ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::ChangeShard>(store, source.changes(0)));
+    sources_[static_cast<size_t>(i)].history = shard.sums();
+  }
+  return absl::OkStatus();
+}
+
 List UnmatchedFinder::Find(const LedgerSums& sums, const std::vector<OptOutCount>& opt_out) const {
   List found;
   FindKept(sums, &found);
@@ -249,6 +262,7 @@ List UnmatchedFinder::Find(const LedgerSums& sums, const std::vector<OptOutCount
       FindIncludes(i, &found);
       if (IsEvidence(source.source())) continue;  // the export says what of it matches nothing
       FindEmptySource(i, &found);
+      FindHistory(i, &found);
       FindUnasked(i, &found);
       FindMarkers(i, &found);
     }
@@ -354,6 +368,20 @@ std::string UnmatchedFinder::WhyUneven() const {
   if (repositories >= kManyRepositories) return "repositories are divided, not rows";
   return absl::StrCat("there ", repositories == 1 ? "is" : "are", " only ", repositories,
                       repositories == 1 ? " repository" : " repositories", " to divide");
+}
+
+void UnmatchedFinder::FindHistory(int source, List* found) const {
+  const v1::HistorySums& sums = sources_[static_cast<size_t>(source)].history;
+  const v1::Source& spec = manifest_.sources(source).source();
+  if (!spec.has_history() || sums.changes() > 0) return;
+  found->push_back(
+      {"history",
+       absl::StrCat("sources[", source, "].history"),
+       Safe(job::SourceName(spec)),
+       Safe(spec.history().since()),
+       absl::StrCat("has no change of a kernel in ", Counted(sums.commits_seen(), "commit"),
+                    "; files with kernels are in ", sums.commits_with_kernels()),
+       {}});
 }
 
 // A holdout without a record holds nothing out.

@@ -9,10 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
 #include "common/manifest/ledger.h"
 #include "common/manifest/opt_out_count.h"
 #include "common/manifest/walk.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/history.pb.h"
 
 namespace kernelmill::manifest {
 
@@ -35,6 +37,7 @@ namespace kernelmill::manifest {
 //   marker    sources[1]                              files have a language's marker, and no kernel
 //                                                     of that language is found in the source
 //   source    sources[1]                              no kernel is found in the source's files
+//   history   sources[1].history                      no commit of it changes a kernel
 //   opt_out   opt_out[3]                              an entry names no kernel
 // clang-format on
 //
@@ -75,6 +78,8 @@ class UnmatchedFinder {
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree);
   void VisitShard(const ShardView& view, const MarkerCounts& markers);
+  // Reads the sums of the sources' histories. Errors are those of the store.
+  absl::Status ReadHistories(cas::BlobStore& store);
 
   // Returns the list once the walk is over, in the order of the table above. `sums` and `opt_out`
   // are those of the whole dataset.
@@ -91,6 +96,7 @@ class UnmatchedFinder {
     std::map<int, int64_t> kernels;  // by DSL
     int64_t records = 0;             // kernels and whole files
     MarkerCounts markers;
+    v1::HistorySums history;
   };
 
   void FindKept(const LedgerSums& sums, std::vector<Unmatched>* found) const;
@@ -105,6 +111,7 @@ class UnmatchedFinder {
   void FindUnasked(int source, std::vector<Unmatched>* found) const;
   void FindMarkers(int source, std::vector<Unmatched>* found) const;
   void FindEmptySource(int source, std::vector<Unmatched>* found) const;
+  void FindHistory(int source, std::vector<Unmatched>* found) const;
   void FindOptOuts(const std::vector<OptOutCount>& opt_out, std::vector<Unmatched>* found) const;
 
   const v1::DatasetManifest& manifest_;

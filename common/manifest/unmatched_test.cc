@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/cas/digest.h"
+#include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::manifest {
@@ -75,6 +77,7 @@ class UnmatchedTest : public ::testing::Test {
       finder.VisitShard(view, CountMarkers(view));
       number += static_cast<uint32_t>(kernels.kernels_size());
     }
+    EXPECT_THAT(finder.ReadHistories(store_), IsOk());
     return finder.Find(sums_, opt_out_);
   }
 
@@ -85,6 +88,7 @@ class UnmatchedTest : public ::testing::Test {
   std::vector<OptOutCount> opt_out_;
   std::vector<Files> files_;
   std::map<int, std::vector<v1::UnaskedFiles>> unasked_;
+  cas::MemoryBlobStore store_;
 };
 
 TEST_F(UnmatchedTest, AJobThatFindsWhatItAsksForHasNone) {
@@ -132,6 +136,25 @@ TEST_F(UnmatchedTest, KindsOfCodeThatNobodyAsksForAreNamed) {
   EXPECT_THAT(Find(),
               ElementsAre("unasked sources[0].include: a: \"**/*.cu\" is not asked for; it "
                           "matches 2 files; the same holds for 1 other source: sources[1]"));
+}
+
+TEST_F(UnmatchedTest, AHistoryWithoutAChangeIsNamed) {
+  for (const int changes : {0, 3}) {
+    AddSource(changes == 0 ? "a" : "b", {{"a.py", "kernel"}}, {})
+        .mutable_history()
+        ->set_since("2100-01-01");
+    Decide(v1::FATE_KEPT, "");
+    v1::ChangeShard shard;
+    shard.mutable_sums()->set_commits_seen(7);
+    shard.mutable_sums()->set_commits_with_kernels(2);
+    shard.mutable_sums()->set_changes(changes);
+    const auto digest = cas::PutMessage(store_, shard);
+    ASSERT_THAT(digest, IsOk());
+    *manifest_.mutable_sources()->rbegin()->add_changes() = *digest;
+  }
+  EXPECT_THAT(Find(),
+              ElementsAre("history sources[0].history: a: \"2100-01-01\" has no change of a "
+                          "kernel in 7 commits; files with kernels are in 2"));
 }
 
 TEST_F(UnmatchedTest, ASourceAndAHoldoutWithoutKernelsAreNamed) {

@@ -31,7 +31,7 @@ Json SmallReport() {
     "kernels": {"found": 12, "kept": 7, "rejected": 2, "duplicate": 2, "contaminated": 1,
                 "by_reason": {"rejected": {"license:GPL-3.0-only": 2},
                               "duplicate": {"near": 2}, "contaminated": {"near:source": 1}}},
-    "compile": null, "evidence": null, "unmatched": [],
+    "compile": null, "evidence": null, "history": null, "unmatched": [],
     "contamination": {"items": [{}, {}], "kept": 0, "launchers_withheld": 3},
     "sources": [
       {"repository": "a|b", "commit": "c0ffee", "role": "candidate", "failed": false,
@@ -169,6 +169,16 @@ TEST(DatasetCard, SaysWhatEvidenceSaysWhereThereIsSome) {
   EXPECT_THAT(DatasetCard(report, {}),
               HasSubstr("`tasks.jsonl` has 5 kernels with replayed cases; 3 are verified"));
   EXPECT_THAT(DatasetCard(report, {}), HasSubstr("catch at least 0.75 of the mutants"));
+}
+
+TEST(DatasetCard, CountsChangesOfKernels) {
+  Json report = SmallReport();
+  EXPECT_THAT(DatasetCard(report, {}), ::testing::Not(HasSubstr("## History")));
+  report["history"] = Json::parse(R"({"changes": 9, "kernels": 5, "rows": 7,
+    "kinds": {"fix": 4, "speed": 3}, "withheld": {"license_files": 2}})");
+  EXPECT_THAT(DatasetCard(report, {}),
+              HasSubstr("Commits make 9 changes of 5 kernels; `history.jsonl` has 7: fix 4, speed "
+                        "3. Withheld: license_files 2.\n"));
 }
 
 TEST(DatasetCard, SaysWhatItWasHeldAgainst) {

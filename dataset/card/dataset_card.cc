@@ -433,6 +433,29 @@ std::string Tasks(const Json& report) {
       Canonical(report.at("policies").at("min_adequacy")), " of the mutants.\n\n");
 }
 
+// Returns "fix 7, speed 4", the names sorted.
+std::string CountList(const Json& counts) {
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : counts.items()) {
+    texts.push_back(absl::StrCat(name, " ", count.get<int64_t>()));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+// Returns the section about changes of kernels, if a source has a history.
+std::string History(const Json& report) {
+  const Json& history = report.at("history");
+  if (history.is_null()) return "";
+  const std::string withheld = CountList(history.at("withheld"));
+  return absl::StrCat("## History\n\nCommits make ", Counted(Number(history, "changes"), "change"),
+                      " of ", Counted(Number(history, "kernels"), "kernel"),
+                      "; `history.jsonl` has ", Number(history, "rows"), ": ",
+                      CountList(history.at("kinds")),
+                      ". Withheld: ", withheld.empty() ? "none" : withheld,
+                      ".\nKinds and claims are what messages of commits say; nothing was "
+                      "measured.\n\n");
+}
+
 // Says what the dataset does not promise; that differs with compilers.
 std::string Limits(const Json& report) {
   const bool compiled = !report.at("compile").is_null();
@@ -459,8 +482,8 @@ Parquet readers take `data/CONFIG/*.parquet`, `croissant.json` describes the sam
 std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
   return absl::StrCat(FrontMatter(report, tables), "\n", Introduction(report), Rows(tables),
                       Fates(report.at("kernels")), NotMatched(report), Licenses(report),
-                      Making(report), Decontamination(report), Compilers(report), Tasks(report),
-                      Limits(report), kLoading);
+                      Making(report), Decontamination(report), Compilers(report), History(report),
+                      Tasks(report), Limits(report), kLoading);
 }
 
 // A file without rows is not written, and LLaMA-Factory would look for it in vain.

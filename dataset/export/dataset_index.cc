@@ -273,7 +273,8 @@ class IndexVisitor final : public manifest::DatasetVisitor {
   }
 
   // Takes the sums over; checks what only the whole dataset can show.
-  absl::Status Finish() {
+  absl::Status Finish(cas::BlobStore& store) {
+    RETURN_IF_ERROR(unmatched_.ReadHistories(store));
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
     index_.opt_out = opt_out_.Counts();
@@ -488,7 +489,7 @@ absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Dige
   IndexVisitor visitor(&index);
   manifest::CheckingVisitor checked(store, index.manifest, visitor);
   RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, checked, threads));
-  RETURN_IF_ERROR(visitor.Finish());
+  RETURN_IF_ERROR(visitor.Finish(store));
   return index;
 }
 

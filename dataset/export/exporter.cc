@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -77,6 +80,7 @@ struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
   std::map<std::string, int64_t> references;  // as KernelWriter has it
+  std::optional<std::map<std::string, int64_t>> history;  // as HistoryCounts has it
 };
 
 // Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix;
@@ -100,7 +104,7 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
   ASSIGN_OR_RETURN(const GraphCounts graphs, WriteGraphs(store, index, references, dir, tables));
   for (std::string& warning : graphs.ListWarnings()) warnings.push_back(std::move(warning));
-  ASSIGN_OR_RETURN(Json history, WriteHistory(store, index, references, tables));
+  ASSIGN_OR_RETURN(const HistoryCounts history, WriteHistory(store, index, references, tables));
   return WrittenKernels{TrainingCounts{{},
                                        writer->fim(),
                                        writer->instruct(),
@@ -109,8 +113,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                        evidence->ToJson(),
                                        nullptr,
                                        graphs.ToJson(),
-                                       std::move(history)},
-                        std::move(warnings), writer->references()};
+                                       history.ToJson()},
+                        std::move(warnings), writer->references(), history.GetOutcomes()};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -224,6 +228,7 @@ absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportReques
   exported.warnings = std::move(kernels.warnings);
   exported.notes = evidence.ListNotes();
   exported.tasks = evidence.CountStates();
+  exported.history = std::move(kernels.history);
   if (request.lock.references()) {
     kernels.counts.references = kernels.references;
     exported.references = std::move(kernels.references);

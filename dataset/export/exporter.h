@@ -36,6 +36,9 @@ struct Exported {
   std::optional<std::map<std::string, int64_t>> references;
   // Kept kernels with evidence by `task` in the ledger; nullopt: the job has no evidence.
   std::optional<std::map<std::string, int64_t>> tasks;
+  // The "rows" of history.jsonl, and the changes that are withheld, by reason; nullopt: no source
+  // has a history.
+  std::optional<std::map<std::string, int64_t>> history;
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,

@@ -50,28 +50,21 @@ class HistoryWriter {
                 TableWriter* tables)
       : store_(store), index_(index), guard_(guard), tables_(tables) {}
 
-  absl::StatusOr<Json> Run() {
-    bool any = false;
+  absl::StatusOr<HistoryCounts> Run() {
     for (int s = 0; s < index_.manifest.sources_size(); ++s) {
       const v1::ManifestSource& source = index_.manifest.sources(s);
       if (!source.source().has_history()) continue;
-      any = true;
+      counts_.is_asked = true;
       if (source.failed() || source.changes().empty()) continue;
       RETURN_IF_ERROR(WriteSource(s));
     }
-    if (!any) return Json(nullptr);
-    return Json{{"sources", std::move(sources_)},
-                {"rows", rows_},
-                {"kinds", kinds_},
-                {"matches", matches_},
-                {"with_claims", with_claims_},
-                {"withheld", withheld_}};
+    return std::move(counts_);
   }
 
  private:
   absl::Status WriteSource(int s) {
     ASSIGN_OR_RETURN(const SourceRules rules, ReadRules(s));
-    const int64_t before = rows_;
+    const int64_t before = counts_.rows;
     v1::HistorySums sums;
     for (const auto& digest : index_.manifest.sources(s).changes()) {
       ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::ChangeShard>(store_, digest));
@@ -80,18 +73,21 @@ class HistoryWriter {
         RETURN_IF_ERROR(WriteChange(s, rules, change));
       }
     }
-    sources_.push_back({{"repository", index_.sources[static_cast<size_t>(s)].repository},
+    counts_.changes += sums.changes();
+    counts_.kernels += sums.kernels();
+    counts_.sources.push_back({{"repository", index_.sources[static_cast<size_t>(s)].repository},
                         {"commits", sums.commits_seen()},
                         {"end", sums.end()},
                         {"commits_with_kernels", sums.commits_with_kernels()},
                         {"commits_with_changes", sums.commits_with_changes()},
                         {"changes", sums.changes()},
+                        {"kernels", sums.kernels()},
                         {"added", sums.added()},
                         {"removed", sums.removed()},
                         {"moved", sums.moved()},
                         {"versions", sums.versions()},
                         {"lost_versions", sums.lost_versions()},
-                        {"rows", rows_ - before}});
+                        {"rows", counts_.rows - before}});
     return absl::OkStatus();
   }
 
@@ -158,13 +154,13 @@ class HistoryWriter {
       if (!RedactTexts(index_.manifest.quality(), &row)) reason = "secret";
     }
     if (!reason.empty()) {
-      ++withheld_[reason];
+      ++counts_.withheld[reason];
       return absl::OkStatus();
     }
-    ++rows_;
-    ++kinds_[row.kind()];
-    ++matches_[row.match()];
-    with_claims_ += row.claims().empty() ? 0 : 1;
+    ++counts_.rows;
+    ++counts_.kinds[row.kind()];
+    ++counts_.matches[row.match()];
+    counts_.with_claims += row.claims().empty() ? 0 : 1;
     return tables_->Append(&row);
   }
 
@@ -269,16 +265,27 @@ class HistoryWriter {
   const DatasetIndex& index_;
   const ReferenceGuard& guard_;
   TableWriter* const tables_;
-  Json sources_ = Json::array();
-  int64_t rows_ = 0;
-  int64_t with_claims_ = 0;
-  std::map<std::string, int64_t> kinds_, matches_, withheld_;
+  HistoryCounts counts_;
 };
 
 }  // namespace
 
-absl::StatusOr<Json> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
-                                  const ReferenceGuard& guard, TableWriter* tables) {
+Json HistoryCounts::ToJson() const {
+  if (!is_asked) return nullptr;
+  return {{"sources", sources}, {"changes", changes},         {"kernels", kernels},
+          {"rows", rows},       {"kinds", kinds},             {"matches", matches},
+          {"with_claims", with_claims}, {"withheld", withheld}};
+}
+
+std::optional<std::map<std::string, int64_t>> HistoryCounts::GetOutcomes() const {
+  if (!is_asked) return std::nullopt;
+  std::map<std::string, int64_t> outcomes = withheld;
+  outcomes["rows"] = rows;
+  return outcomes;
+}
+
+absl::StatusOr<HistoryCounts> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
+                                           const ReferenceGuard& guard, TableWriter* tables) {
   return HistoryWriter(store, index, guard, tables).Run();
 }
 

@@ -1,6 +1,11 @@
 #ifndef KERNELMILL_DATASET_EXPORT_HISTORY_WRITER_H_
 #define KERNELMILL_DATASET_EXPORT_HISTORY_WRITER_H_
 
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "dataset/export/dataset_index.h"
@@ -10,7 +15,25 @@
 
 namespace kernelmill::dataset {
 
-// Writes history.jsonl, and returns what the report says of it; null if no source has a history.
+// The changes of a dataset's kernels.
+struct HistoryCounts {
+  bool is_asked = false;          // a source has a history
+  Json sources = Json::array();   // of each with a history: its sums
+  int64_t changes = 0;            // that were found
+  int64_t kernels = 0;            // that they change
+  int64_t rows = 0;
+  int64_t with_claims = 0;        // of the rows
+  std::map<std::string, int64_t> kinds;     // of the rows
+  std::map<std::string, int64_t> matches;   // of the rows
+  std::map<std::string, int64_t> withheld;  // changes without a row, by reason
+
+  // Null if no source has a history.
+  Json ToJson() const;
+  // The "rows", and the changes that are withheld; nullopt likewise.
+  std::optional<std::map<std::string, int64_t>> GetOutcomes() const;
+};
+
+// Writes history.jsonl.
 //
 // A version of a kernel may get out where a kernel may. So a change is withheld, and counted by its
 // reason, if its kernel at the pinned commit is rejected ("rejected") or contaminated
@@ -19,8 +42,8 @@ namespace kernelmill::dataset {
 // ("secret"); if the kernel is gone and the source's kernels have more than one licence, or one
 // that is not known ("license"); and if the licence rests on a file of the tree that was missing or
 // another one at the commit ("license_files"). Errors are those of the store and the tables.
-absl::StatusOr<Json> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
-                                  const ReferenceGuard& guard, TableWriter* tables);
+absl::StatusOr<HistoryCounts> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
+                                           const ReferenceGuard& guard, TableWriter* tables);
 
 }  // namespace kernelmill::dataset
 

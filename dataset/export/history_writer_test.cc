@@ -51,6 +51,8 @@ class HistoryWriterTest : public ExporterTest {
     v1::ManifestSource& source = *manifest_.mutable_sources(0);
     source.mutable_source()->mutable_history()->set_depth(9);
     shard_.mutable_sums()->set_commits_seen(7);
+    shard_.mutable_sums()->set_kernels(1);
+    shard_.mutable_sums()->set_changes(shard_.changes_size());
     *source.add_changes() = *cas::PutMessage(store_, shard_);
     return Export();
   }
@@ -83,6 +85,7 @@ TEST_F(HistoryWriterTest, ARowNamesItsKernelAndItsCommit) {
   const Json report = Json::parse(File("report.json"))["history"];
   EXPECT_EQ(report["sources"][0]["commits"], 7);
   EXPECT_EQ(report["rows"], 1);
+  EXPECT_EQ(report["kernels"], 1);
   EXPECT_EQ(report["kinds"]["fix"], 1);
   EXPECT_EQ(report["with_claims"], 1);
 }

@@ -46,7 +46,7 @@ struct TrainingCounts {
   Json evidence;    // as JobEvidence has it; null without evidence
   Json references;  // kernels by the `status` of their first row; null if the job asks for none
   Json graphs;      // as GraphCounts has it; null if no source keeps graphs
-  Json history;     // as WriteHistory returns it
+  Json history;     // as HistoryCounts has it; null if no source has a history
 };
 
 // The stages that made the dataset: name to version.

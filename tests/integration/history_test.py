@@ -69,7 +69,10 @@ class History(unittest.TestCase):
     def test_changes_are_found_through_a_move_and_are_the_same_on_a_cluster_and_from_the_lock(self):
         self.make_history()
         out = self.folder / "out"
-        harness.crawl(self.job("asked"), out, self.folder / "data")
+        ended = harness.crawl(self.job("asked"), out, self.folder / "data")
+        self.assertIn("history    4 changes of 2 kernels in 4 of 7 commits of 1 source\n", ended.stdout)
+        self.assertIn("kind         feature 1, fix 1, revert 1, speed 1\n", ended.stdout)
+        self.assertIn("written      4 rows\n", ended.stdout)
         self.assertEqual(row_schema.problems(out), [])
         rows = self.rows(out)
         _, fix, _, speed, back, feature, _ = self.commits
@@ -115,10 +118,14 @@ class History(unittest.TestCase):
         self.assertEqual([row["commit"] for row in self.rows(out)], [self.commits[5], self.commits[4]])
         harness.crawl(self.job("none", "{paths: ['elsewhere/**']}"), out, self.folder / "data")
         self.assertFalse((out / "history.jsonl").exists())
-        harness.crawl(self.job("later", "{since: '2100-01-01'}"), out, self.folder / "data")
+        ended = harness.crawl(self.job("later", "{since: '2100-01-01'}"), out, self.folder / "data")
         self.assertFalse((out / "history.jsonl").exists())
-        source, = json.loads((out / "report.json").read_text())["history"]["sources"]
+        report = json.loads((out / "report.json").read_text())
+        source, = report["history"]["sources"]
         self.assertEqual((source["commits"], source["end"]), (0, "since"))
+        unmatched, = (one for one in report["unmatched"] if one["what"] == "history")
+        self.assertEqual((unmatched["where"], unmatched["asked"]), ("sources[0].history", "2100-01-01"))
+        self.assertIn('sources[0].history  source: "2100-01-01" has no change of a kernel in 0 commits', ended.stdout)
 
     def test_a_change_is_withheld_where_a_kernel_would_be(self):
         self.commit({"lib/ops.py": HEAD + SCALE}, "before there was a licence")

@@ -331,6 +331,7 @@ class ReportVisitor final : public manifest::DatasetVisitor {
   const HoldoutTexts& holdout_texts() const { return holdout_texts_; }
   const KeptCounter& kept() const { return kept_; }
   const manifest::LedgerSums& sums() const { return ledger_.sums(); }
+  absl::Status ReadHistories(cas::BlobStore& store) { return unmatched_.ReadHistories(store); }
   std::vector<manifest::Unmatched> FindUnmatched() const {
     return unmatched_.Find(sums(), opt_out_.Counts());
   }
@@ -387,6 +388,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   ReportVisitor visitor(manifest, clusters, splits);
   manifest::CheckingVisitor checked(store, manifest, visitor);
   RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked));
+  RETURN_IF_ERROR(visitor.ReadHistories(store));
   RETURN_IF_ERROR(visitor.holdout_texts().Check(manifest));
   const manifest::LedgerSums& sums = visitor.sums();
   RETURN_IF_ERROR(manifest::CheckConservation(sums));

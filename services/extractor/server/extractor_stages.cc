@@ -306,6 +306,11 @@ class HistoryStage : public worker::Stage {
       for (const v1::KernelChange& change : shard.changes()) {
         ++counts[absl::StrCat("history.changes.", change.kind())];
       }
+      if (!shard.has_sums()) return absl::OkStatus();
+      counts["history.sources"] = 1;
+      counts["history.commits_with_changes"] = shard.sums().commits_with_changes();
+      counts["history.kernels"] = shard.sums().kernels();
+      counts["history.lost_versions"] = shard.sums().lost_versions();
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, write));

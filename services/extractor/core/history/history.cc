@@ -170,6 +170,9 @@ class ChangeFinder {
     }
     sums_.set_versions(versions_.with_kernels());
     sums_.set_changes(static_cast<int64_t>(changes_.size()));
+    absl::flat_hash_set<absl::string_view> lineages;
+    for (const v1::KernelChange& change : changes_) lineages.insert(change.lineage());
+    sums_.set_kernels(static_cast<int64_t>(lineages.size()));
     FindReverts();
     return Write(write);
   }
