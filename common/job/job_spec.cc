@@ -83,7 +83,10 @@ constexpr int kMaxPhases = 100;
 constexpr int kMaxParts = 1000;
 constexpr int64_t kMaxTokens = int64_t{1} << 50;
 constexpr double kMaxEpochs = 10'000;
-constexpr absl::string_view kConfigs[] = {"kernels", "fim", "instruct", "files"};
+// Files of rows, and templates of instruct.
+constexpr absl::string_view kConfigs[] = {"kernels", "fim",      "instruct", "files",
+                                          "write",   "complete", "launch",   "document",
+                                          "repair",  "optimise", "review"};
 
 absl::Status Wrong(const std::string& where, absl::string_view what) {
   return FieldError("mix." + where, what);
@@ -134,7 +137,7 @@ absl::Status CheckPart(const std::string& where, const v1::MixPart& part,
     return Wrong(where + ".config",
                  absl::StrCat("unknown config ", JsonString(part.config()),
                               DidYouMean(part.config(), {std::begin(kConfigs), std::end(kConfigs)}),
-                              "; use kernels, fim, instruct or files"));
+                              "; use one of ", absl::StrJoin(kConfigs, ", ")));
   }
   for (const int tier : part.tiers()) {
     if (tier < 1 || tier > 3) return Wrong(where + ".tiers", "must be 1, 2 or 3");

@@ -448,6 +448,7 @@ std::string PartProblem(const std::string& part) {
 
 TEST(CheckMix, AMixMayNameConfigsCorporaWeightsAndEpochs) {
   EXPECT_EQ(PartProblem(R"({"config": "fim", "weight": 2, "tiers": [1], "dsls": ["triton"]})"), "");
+  EXPECT_EQ(PartProblem(R"({"config": "repair"})"), "") << "a template of instruct";
   EXPECT_EQ(PartProblem(R"({"corpus": "web"})"), "");
   EXPECT_EQ(FindProblem(R"({"phases": [{"name": "a", "parts": [{"epochs": 3}]}]})"), "");
   EXPECT_THAT(CheckMix(v1::Mix()), IsOk());
@@ -456,8 +457,8 @@ TEST(CheckMix, AMixMayNameConfigsCorporaWeightsAndEpochs) {
 TEST(CheckMix, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(PartProblem(R"({"config": "kernel"})"),
             "mix.phases[0].parts[0].config: unknown config \"kernel\" (did you mean kernels?); use "
-            "kernels, fim, "
-            "instruct or files");
+            "one of kernels, fim, instruct, files, write, complete, launch, document, repair, "
+            "optimise, review");
   EXPECT_EQ(PartProblem(R"({"corpus": "books"})"),
             "mix.phases[0].parts[0].corpus: \"books\" must be listed in mix.corpora");
   EXPECT_EQ(PartProblem(R"({"corpus": "web", "tiers": [1]})"),

@@ -27,6 +27,7 @@
 #include "dataset/analysis/analysis.h"
 #include "dataset/analysis/provenance.h"
 #include "dataset/card/card.h"
+#include "dataset/export/conversation_filter.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/file_manifest.h"
 #include "dataset/export/fill_rows.h"
@@ -79,12 +80,12 @@ struct Work {
 struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
-  std::map<std::string, int64_t> references;  // as KernelWriter has it
+  std::map<std::string, int64_t> references;              // as KernelWriter has it
   std::optional<std::map<std::string, int64_t>> history;  // as HistoryCounts has it
 };
 
-// Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix;
-// then the graphs, which lead to them.
+// Writes everything that is made of kept kernels in one walk: rows, pairs and notices; then the
+// graphs, which lead to them, and the changes; then the mix, which draws from all of their rows.
 absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                             const manifest::FollowedReviews& reviews,
                                             TableWriter* tables, Provenance* provenance,
@@ -93,21 +94,25 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews, tables));
   NoticesFile notices(tables, provenance);
   MixFiles mix(index);
+  ConversationFilter conversations;
   ASSIGN_OR_RETURN(const ReferenceGuard references, ReferenceGuard::Make(store, index.manifest));
   ASSIGN_OR_RETURN(
       const std::unique_ptr<KernelWriter> writer,
       KernelWriter::Create(store, index, dir,
-                           {tables, &pairs, &notices, &mix, evidence, &references}, threads));
+                           {tables, &pairs, &notices, &mix, evidence, &references, &conversations},
+                           threads));
   RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, *writer, threads));
   RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());
-  ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
   ASSIGN_OR_RETURN(const GraphCounts graphs, WriteGraphs(store, index, references, dir, tables));
+  ASSIGN_OR_RETURN(const HistoryCounts history,
+                   WriteHistory(store, index, references, {tables, &conversations, &mix}));
+  RETURN_IF_ERROR(writer->EndTables());
+  ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
   for (std::string& warning : graphs.ListWarnings()) warnings.push_back(std::move(warning));
-  ASSIGN_OR_RETURN(const HistoryCounts history, WriteHistory(store, index, references, tables));
   return WrittenKernels{TrainingCounts{{},
                                        writer->fim(),
-                                       writer->instruct(),
+                                       conversations.counts(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
                                         pairs.word_overlaps(), pairs.across_splits()},
                                        evidence->ToJson(),

@@ -497,9 +497,10 @@ void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::str
   AddSpecialTokens("/completion", row->completion(), row);
 }
 
+namespace {
+
 // A conversation is three messages: system, user, assistant.
-void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
-                     v1::InstructRow* row) {
+void FillConversation(const Conversation& conversation, v1::InstructRow* row) {
   const auto add = [row](const char* role, const std::string& content) {
     AddSpecialTokens(absl::StrCat("/messages/", row->messages_size(), "/content"), content, row);
     v1::InstructRow::Message* message = row->add_messages();
@@ -510,7 +511,26 @@ void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
   add("system", conversation.system);
   add("user", conversation.user);
   add("assistant", conversation.assistant);
+}
+
+}  // namespace
+
+void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
+                     v1::InstructRow* row) {
+  FillConversation(conversation, row);
   FillTrainingFields(kept.index, kept.number, kept.verdict, row);
+}
+
+void FillInstructRow(const v1::HistoryRow& change, const Conversation& conversation,
+                     v1::InstructRow* row) {
+  FillConversation(conversation, row);
+  row->set_id(change.kernel_id());
+  row->set_change_id(change.change_id());
+  row->set_repository(change.repository());
+  row->set_license(change.license());
+  row->set_category(change.category());
+  row->set_weight(change.weight());
+  row->set_split(change.split());
 }
 
 void FillTaskRow(const KeptKernel& kept, v1::TaskRow* row) {

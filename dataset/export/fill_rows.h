@@ -46,6 +46,10 @@ void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::str
 void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
                      v1::InstructRow* row);
 
+// The same of a change of a kernel.
+void FillInstructRow(const v1::HistoryRow& change, const Conversation& conversation,
+                     v1::InstructRow* row);
+
 // `test` is null for a kernel that no test reaches.
 void FillReferenceRow(const KeptKernel& kept, const v1::KernelReferences& references,
                       const v1::TestReference* test, v1::ReferenceRow* row);

@@ -16,8 +16,10 @@
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/job/opt_out.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
 #include "dataset/export/redact.h"
+#include "dataset/training/change_conversations.h"
 #include "kernelmill/v1/history.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/rows.pb.h"
@@ -31,6 +33,7 @@ struct SourceRules {
   uint32_t kernels = 0;
   std::vector<std::string> licenses;  // by kernel, from the first
   std::vector<bool> of_tree;          // by kernel: the licence rests on a file of the tree
+  std::vector<int32_t> tiers;         // by kernel, of quality
   // For kernels that are gone: the licence that all kernels of the source have, and their split.
   std::string only_license;
   bool only_of_tree = true;
@@ -47,8 +50,8 @@ bool RestsOnTree(absl::string_view evidence) {
 class HistoryWriter {
  public:
   HistoryWriter(cas::BlobStore& store, const DatasetIndex& index, const ReferenceGuard& guard,
-                TableWriter* tables)
-      : store_(store), index_(index), guard_(guard), tables_(tables) {}
+                const HistorySinks& sinks)
+      : store_(store), index_(index), guard_(guard), sinks_(sinks) {}
 
   absl::StatusOr<HistoryCounts> Run() {
     for (int s = 0; s < index_.manifest.sources_size(); ++s) {
@@ -76,18 +79,18 @@ class HistoryWriter {
     counts_.changes += sums.changes();
     counts_.kernels += sums.kernels();
     counts_.sources.push_back({{"repository", index_.sources[static_cast<size_t>(s)].repository},
-                        {"commits", sums.commits_seen()},
-                        {"end", sums.end()},
-                        {"commits_with_kernels", sums.commits_with_kernels()},
-                        {"commits_with_changes", sums.commits_with_changes()},
-                        {"changes", sums.changes()},
-                        {"kernels", sums.kernels()},
-                        {"added", sums.added()},
-                        {"removed", sums.removed()},
-                        {"moved", sums.moved()},
-                        {"versions", sums.versions()},
-                        {"lost_versions", sums.lost_versions()},
-                        {"rows", counts_.rows - before}});
+                               {"commits", sums.commits_seen()},
+                               {"end", sums.end()},
+                               {"commits_with_kernels", sums.commits_with_kernels()},
+                               {"commits_with_changes", sums.commits_with_changes()},
+                               {"changes", sums.changes()},
+                               {"kernels", sums.kernels()},
+                               {"added", sums.added()},
+                               {"removed", sums.removed()},
+                               {"moved", sums.moved()},
+                               {"versions", sums.versions()},
+                               {"lost_versions", sums.lost_versions()},
+                               {"rows", counts_.rows - before}});
     return absl::OkStatus();
   }
 
@@ -130,6 +133,7 @@ class HistoryWriter {
       for (const v1::Verdict& verdict : shard.verdicts()) {
         rules.licenses.push_back(verdict.license().expression());
         rules.of_tree.push_back(RestsOnTree(verdict.license().evidence()));
+        rules.tiers.push_back(verdict.quality().tier());
       }
     }
     rules.kernels = static_cast<uint32_t>(rules.licenses.size());
@@ -161,7 +165,24 @@ class HistoryWriter {
     ++counts_.kinds[row.kind()];
     ++counts_.matches[row.match()];
     counts_.with_claims += row.claims().empty() ? 0 : 1;
-    return tables_->Append(&row);
+    RETURN_IF_ERROR(WriteConversations(s, head ? rules.tiers[*head - rules.first_number] : 0, row));
+    return sinks_.tables->Append(&row);
+  }
+
+  absl::Status WriteConversations(int s, int32_t tier, const v1::HistoryRow& change) {
+    const Conversations conversations = MakeChangeConversations(change);
+    for (const NotAsked& one : conversations.not_asked) sinks_.conversations->Count(one);
+    for (const Conversation& conversation : conversations.asked) {
+      if (!sinks_.conversations->Add(MakeInstructKey(conversation))) continue;
+      v1::InstructRow row;
+      FillInstructRow(change, conversation, &row);
+      const int64_t tokens = sinks_.mix->DrawsFrom("instruct") ? CountTokens(conversation) : 0;
+      sinks_.mix->AddRow("instruct",
+                         {s, change.after().dsl(), tier, conversation.template_name, row.split()},
+                         tokens);
+      RETURN_IF_ERROR(sinks_.tables->Append(&row));
+    }
+    return absl::OkStatus();
   }
 
   // Returns why a change must not get out, and fills the fields that depend on its kernel; empty if
@@ -230,6 +251,7 @@ class HistoryWriter {
     *row->mutable_reverts() = change.reverts();
     *row->mutable_reverted_by() = change.reverted_by();
     row->set_license_files(change.license_files());
+    row->set_commit_kernels(change.commit_kernels());
     row->set_category(source.category);
     row->set_weight(source.weight);
   }
@@ -264,7 +286,7 @@ class HistoryWriter {
   cas::BlobStore& store_;
   const DatasetIndex& index_;
   const ReferenceGuard& guard_;
-  TableWriter* const tables_;
+  const HistorySinks sinks_;
   HistoryCounts counts_;
 };
 
@@ -272,9 +294,14 @@ class HistoryWriter {
 
 Json HistoryCounts::ToJson() const {
   if (!is_asked) return nullptr;
-  return {{"sources", sources}, {"changes", changes},         {"kernels", kernels},
-          {"rows", rows},       {"kinds", kinds},             {"matches", matches},
-          {"with_claims", with_claims}, {"withheld", withheld}};
+  return {{"sources", sources},
+          {"changes", changes},
+          {"kernels", kernels},
+          {"rows", rows},
+          {"kinds", kinds},
+          {"matches", matches},
+          {"with_claims", with_claims},
+          {"withheld", withheld}};
 }
 
 std::optional<std::map<std::string, int64_t>> HistoryCounts::GetOutcomes() const {
@@ -285,8 +312,8 @@ std::optional<std::map<std::string, int64_t>> HistoryCounts::GetOutcomes() const
 }
 
 absl::StatusOr<HistoryCounts> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
-                                           const ReferenceGuard& guard, TableWriter* tables) {
-  return HistoryWriter(store, index, guard, tables).Run();
+                                           const ReferenceGuard& guard, const HistorySinks& sinks) {
+  return HistoryWriter(store, index, guard, sinks).Run();
 }
 
 }  // namespace kernelmill::dataset

@@ -8,7 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
+#include "dataset/export/conversation_filter.h"
 #include "dataset/export/dataset_index.h"
+#include "dataset/export/mix_files.h"
 #include "dataset/export/reference_guard.h"
 #include "dataset/output/json.h"
 #include "dataset/parquet/tables.h"
@@ -17,14 +19,14 @@ namespace kernelmill::dataset {
 
 // The changes of a dataset's kernels.
 struct HistoryCounts {
-  bool is_asked = false;          // a source has a history
-  Json sources = Json::array();   // of each with a history: its sums
-  int64_t changes = 0;            // that were found
-  int64_t kernels = 0;            // that they change
+  bool is_asked = false;         // a source has a history
+  Json sources = Json::array();  // the sums of each with a history
+  int64_t changes = 0;           // that were found
+  int64_t kernels = 0;           // that they change
   int64_t rows = 0;
-  int64_t with_claims = 0;        // of the rows
-  std::map<std::string, int64_t> kinds;     // of the rows
-  std::map<std::string, int64_t> matches;   // of the rows
+  int64_t with_claims = 0;                  // rows
+  std::map<std::string, int64_t> kinds;     // rows by kind
+  std::map<std::string, int64_t> matches;   // rows by match
   std::map<std::string, int64_t> withheld;  // changes without a row, by reason
 
   // Null if no source has a history.
@@ -33,7 +35,14 @@ struct HistoryCounts {
   std::optional<std::map<std::string, int64_t>> GetOutcomes() const;
 };
 
-// Writes history.jsonl.
+// The parts of an export that changes give something to. All must outlive the call.
+struct HistorySinks {
+  TableWriter* tables;
+  ConversationFilter* conversations;
+  MixFiles* mix;
+};
+
+// Writes history.jsonl, and the conversations about its changes behind those of instruct.jsonl.
 //
 // A version of a kernel may get out where a kernel may. So a change is withheld, and counted by its
 // reason, if its kernel at the pinned commit is rejected ("rejected") or contaminated
@@ -43,7 +52,7 @@ struct HistoryCounts {
 // that is not known ("license"); and if the licence rests on a file of the tree that was missing or
 // another one at the commit ("license_files"). Errors are those of the store and the tables.
 absl::StatusOr<HistoryCounts> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,
-                                           const ReferenceGuard& guard, TableWriter* tables);
+                                           const ReferenceGuard& guard, const HistorySinks& sinks);
 
 }  // namespace kernelmill::dataset
 

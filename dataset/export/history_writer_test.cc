@@ -123,6 +123,60 @@ TEST_F(HistoryWriterTest, AKernelThatTheSourceDoesNotHaveIsDamage) {
   EXPECT_THAT(ExportHistory(), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+// A change of a kernel of the commit's message, which can be asked about.
+void Explain(v1::KernelChange& change) {
+  change.set_message("Mask the load of the tail");
+  change.set_commit_kernels(1);
+  change.mutable_before()->set_source("def k(x, n):\n    tl.load(x + n)\n");
+  change.mutable_after()->set_source("def k(x, n):\n    tl.load(x + n, mask=n > 0)\n");
+  change.set_diff("-    tl.load(x + n)\n+    tl.load(x + n, mask=n > 0)\n");
+}
+
+TEST_F(HistoryWriterTest, ChangesGiveConversationsBehindThoseOfKernels) {
+  Explain(AddChange("1", 0));
+  Explain(AddChange("2", 0));  // says the same
+  Explain(AddChange("3", 1));  // its kernel is rejected
+  AddChange("4", -1).set_commit_kernels(1);
+  ASSERT_THAT(ExportHistory(), IsOk());
+  const std::vector<Json> changes = Lines("history.jsonl");
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(changes[0]["commit_kernels"], 1);
+  std::vector<Json> rows;
+  for (const Json& row : Lines("instruct.jsonl")) {
+    if (!row["change_id"].is_null()) rows.push_back(row);
+  }
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["template"], "repair");
+  EXPECT_EQ(rows[1]["template"], "review");
+  for (const Json& row : rows) {
+    EXPECT_EQ(row["change_id"], changes[0]["change_id"]);
+    EXPECT_EQ(row["id"], Id(1));
+    EXPECT_EQ(row["license"], "MIT");
+    EXPECT_EQ(row["split"], "train");
+  }
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["instruct"]["repair"], 1);
+  EXPECT_EQ(report["instruct_excluded"]["repair"],
+            Json({{"message", 1}, {"repeated_question", 1}}));
+}
+
+TEST_F(HistoryWriterTest, AMixDrawsFromTemplates) {
+  Explain(AddChange("1", 0));
+  v1::MixPhase* phase = manifest_.mutable_mix()->add_phases();
+  phase->set_name("repairs");
+  for (const char* name : {"repair", "optimise"}) {
+    v1::MixPart* part = phase->add_parts();
+    part->set_config(name);
+    part->set_epochs(1);
+  }
+  ASSERT_THAT(ExportHistory(), IsOk());
+  const Json mix = Json::parse(File("mix.json"))["phases"][0];
+  EXPECT_EQ(mix["parts"][0]["config"], "instruct");
+  EXPECT_EQ(mix["parts"][0]["template"], "repair");
+  EXPECT_EQ(mix["parts"][0]["rows"], 1);
+  EXPECT_EQ(mix["parts"][1]["rows"], 0);
+}
+
 TEST_F(HistoryWriterTest, AJobWithoutHistoryHasNoneInItsReport) {
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(Json::parse(File("report.json"))["history"], nullptr);

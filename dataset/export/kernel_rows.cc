@@ -44,19 +44,6 @@ std::string FunctionText(const v1::KernelRow& kernel) {
   return absl::StrCat(element, "\n  }");
 }
 
-// Returns a hash of the text's words, so that texts that differ in white space alone are equal.
-uint64_t HashWords(absl::string_view text) {
-  std::string words;
-  words.reserve(text.size() + 1);
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    while (at < text.size() && !absl::ascii_isspace(text[at])) ++at;
-    if (at > begin) words.append(text.data() + begin, at - begin).push_back(' ');
-    while (at < text.size() && absl::ascii_isspace(text[at])) ++at;
-  }
-  return StableHash64(words);
-}
-
 // Returns a line of fim_sft.csv, with what a trainer selects and weighs rows by.
 std::string FimCsvRow(const v1::FimRow& row) {
   return job::CsvRow({job::CsvText(row.prompt()), job::CsvText(row.completion()), row.id(),
@@ -66,11 +53,6 @@ std::string FimCsvRow(const v1::FimRow& row) {
 
 int64_t CountTokens(absl::string_view text) {
   return static_cast<int64_t>(bpe::Cl100kBase().Count(text));
-}
-
-int64_t CountTokens(const Conversation& conversation) {
-  return CountTokens(conversation.system) + CountTokens(conversation.user) +
-         CountTokens(conversation.assistant);
 }
 
 // Returns the tokens of what is trained on: the module, or the source of a kernel without one.
@@ -165,8 +147,7 @@ void KernelRowMaker::AddConversations(const KeptKernel& kept, const Conversation
     messages_.instruct.Clear();
     FillInstructRow(kept, conversation, &messages_.instruct);
     AppendRecord(kInstructRows, messages_.instruct, &rows->records);
-    rows->instruct.push_back({conversation.template_name, HashWords(conversation.user),
-                              HashWords(conversation.assistant)});
+    rows->instruct.push_back(MakeInstructKey(conversation));
     if (count_[kInstructRows]) rows->tokens[kInstructRows].push_back(CountTokens(conversation));
   }
   rows->not_asked = conversations.not_asked;

@@ -14,6 +14,7 @@
 #include "common/cas/blob_store.h"
 #include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
+#include "dataset/export/conversation_filter.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/job_evidence.h"
@@ -40,14 +41,6 @@ enum KernelFile : uint8_t {
 
 // Tokens (cl100k_base) of a kernel's rows in each file, in their order.
 using RowTokenCounts = std::array<std::vector<int64_t>, kKernelFileCount>;
-
-// A row of instruct.jsonl: its template, and what its question and its answer are known by, which
-// does not depend on white space.
-struct InstructKey {
-  absl::string_view template_name;
-  uint64_t question = 0;
-  uint64_t answer = 0;
-};
 
 // The rows of one kept kernel.
 struct KernelRows {

@@ -258,9 +258,7 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
     held_.push_back(std::move(rows.records));
   }
   waiting.instruct = std::move(rows.instruct);
-  for (const NotAsked& one : rows.not_asked) {
-    ++instruct_.excluded[std::string(one.template_name)][std::string(one.reason)];
-  }
+  for (const NotAsked& one : rows.not_asked) sinks_.conversations->Count(one);
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
   return absl::OkStatus();
@@ -303,24 +301,17 @@ void KernelWriter::Count(Waiting& kernel) {
     const std::vector<int64_t>& tokens = (*kernel.tokens)[file];
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (file == kInstructRows && (kernel.repeated.instruct >> i & 1) != 0) continue;
-      sinks_.mix->AddRow(kConfigs[file], kernel.number, tokens[i], kernel.tier);
+      const absl::string_view name = file == kInstructRows ? kernel.instruct[i].template_name : "";
+      sinks_.mix->AddRow(kConfigs[file], sinks_.mix->GetFacts(kernel.number, kernel.tier, name),
+                         tokens[i]);
     }
   }
 }
 
 void KernelWriter::CountConversations(Waiting& kernel) {
   for (size_t i = 0; i < kernel.instruct.size(); ++i) {
-    const InstructKey& key = kernel.instruct[i];
-    const std::string name(key.template_name);
-    const bool known_question = questions_.contains(key.question);
-    if (!known_question && !answers_.contains(key.answer)) {
-      questions_.insert(key.question);
-      answers_.insert(key.answer);
-      ++instruct_.rows[name];
-      continue;
-    }
+    if (sinks_.conversations->Add(kernel.instruct[i])) continue;
     kernel.repeated.instruct |= static_cast<uint8_t>(1U << i);
-    ++instruct_.excluded[name][known_question ? "repeated_question" : "repeated_answer"];
   }
 }
 
@@ -382,13 +373,17 @@ absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
 // An empty list is written as [] and a newline.
 absl::Status KernelWriter::Close() {
   RETURN_IF_ERROR(EndSource());
+  RETURN_IF_ERROR(files_.functions.Append(first_function_ ? "]\n" : "\n]\n"));
+  RETURN_IF_ERROR(files_.functions.Close());
+  return files_.fim_csv.Close();
+}
+
+absl::Status KernelWriter::EndTables() {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     ASSIGN_OR_RETURN(const std::vector<int64_t> first, sinks_.tables->EndLines(RowType(file)));
     sinks_.mix->MoveToFront(kConfigs[file], first);
   }
-  RETURN_IF_ERROR(files_.functions.Append(first_function_ ? "]\n" : "\n]\n"));
-  RETURN_IF_ERROR(files_.functions.Close());
-  return files_.fim_csv.Close();
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::dataset

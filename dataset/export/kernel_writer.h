@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "common/manifest/walk.h"
+#include "dataset/export/conversation_filter.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/job_evidence.h"
 #include "dataset/export/kernel_rows.h"
@@ -36,6 +37,7 @@ struct KernelSinks {
   MixFiles* mix;
   JobEvidence* evidence;
   const ReferenceGuard* references;
+  ConversationFilter* conversations;
 };
 
 // Writes the rows of the kept kernels, fim_sft.csv and triton_functions.json.
@@ -62,10 +64,11 @@ class KernelWriter final : public manifest::DatasetVisitor {
 
   // Ends the last source and the files. Nothing can be visited after.
   absl::Status Close();
+  // Ends the lines of the tables of kernels, once others have added their rows to them.
+  absl::Status EndTables();
 
   // Once closed.
   const FimCounts& fim() const { return fim_; }
-  const InstructCounts& instruct() const { return instruct_; }
   // Returns the kernels of references.jsonl by the status of their first row.
   const std::map<std::string, int64_t>& references() const { return references_; }
 
@@ -128,11 +131,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   size_t held_bytes_ = 0;          // the size of these
   absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> spilled_;  // by kernel
   absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
-  // No question has two answers, and no answer two questions: only the first is a row.
-  absl::flat_hash_set<uint64_t> questions_;
-  absl::flat_hash_set<uint64_t> answers_;
   FimCounts fim_;
-  InstructCounts instruct_;
   std::map<std::string, int64_t> references_;
 };
 

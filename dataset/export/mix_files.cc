@@ -16,6 +16,8 @@
 #include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
 #include "dataset/parquet/first_lines.h"
+#include "dataset/training/change_conversations.h"
+#include "dataset/training/conversations.h"
 
 // While rows are written, MixFiles notes the place and the tokens of each row that a mix may draw.
 // Once all are written, it makes the plan and writes the order of each phase.
@@ -26,6 +28,18 @@ namespace {
 template <typename Range, typename Value>
 bool EmptyOrHas(const Range& range, const Value& value) {
   return range.empty() || std::find(range.begin(), range.end(), value) != range.end();
+}
+
+// Returns the place of a template among all of them, from 1; 0 of no template.
+uint8_t TemplateNumber(absl::string_view name) {
+  uint8_t number = 0;
+  for (const std::vector<std::string>* names : {&TemplateNames(), &ChangeTemplateNames()}) {
+    for (const std::string& known : *names) {
+      ++number;
+      if (known == name) return number;
+    }
+  }
+  return 0;
 }
 
 // Two passes: the head of the file says how many samples follow.
@@ -47,13 +61,25 @@ absl::StatusOr<int64_t> WriteOrder(const PhasePlan& phase, uint64_t seed, const 
 
 }  // namespace
 
+MixFacts MixFiles::GetFacts(uint32_t number, int32_t tier, absl::string_view template_name) const {
+  return {index_.GetFile(number).source, static_cast<v1::Dsl>(index_.kernels[number].dsl), tier,
+          template_name, index_.GetSplit(number)};
+}
+
 // Counts every row that is written, since a sample names a row by its place in the file; but only
 // rows of train are drawn.
-void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier) {
-  const uint32_t row = written_[config]++;
-  if (!DrawsFrom(config) || index_.GetSplit(number) != "train") return;
-  const int64_t bounded = std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max());
-  rows_[config].push_back({row, number, static_cast<uint32_t>(bounded), tier});
+void MixFiles::AddRow(const std::string& config, const MixFacts& facts, int64_t tokens) {
+  const uint32_t line = written_[config]++;
+  if (!DrawsFrom(config) || facts.split != "train") return;
+  MixRow row;
+  row.row = line;
+  row.tokens =
+      static_cast<uint32_t>(std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max()));
+  row.source = facts.source;
+  row.tier = static_cast<int16_t>(facts.tier);
+  row.dsl = static_cast<uint8_t>(facts.dsl);
+  row.template_number = TemplateNumber(facts.template_name);
+  rows_[config].push_back(row);
 }
 
 void MixFiles::MoveToFront(const std::string& config, const std::vector<int64_t>& first) {
@@ -62,11 +88,12 @@ void MixFiles::MoveToFront(const std::string& config, const std::vector<int64_t>
 
 // A selection that the part does not give fits every row.
 bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
-  const SourceEntry& source = index_.GetSource(row.number);
+  const SourceEntry& source = index_.sources[static_cast<size_t>(row.source)];
+  const uint8_t asked = TemplateNumber(FindTemplate(part));
   return EmptyOrHas(part.repositories(), source.repository) &&
          EmptyOrHas(part.categories(), source.category) &&
-         EmptyOrHas(part.dsls(), ToWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&
-         EmptyOrHas(part.tiers(), row.tier);
+         EmptyOrHas(part.dsls(), ToWord(static_cast<v1::Dsl>(row.dsl))) &&
+         EmptyOrHas(part.tiers(), row.tier) && (asked == 0 || asked == row.template_number);
 }
 
 // Writes an index for each phase and mix.json. Returns the plan's warnings, which do not fail the

@@ -10,8 +10,18 @@
 #include "absl/strings/string_view.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/mix/mix_plan.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::dataset {
+
+// The facts about a row that a part of a mix may choose it by.
+struct MixFacts {
+  int source = 0;  // in the manifest
+  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  int32_t tier = 0;
+  absl::string_view template_name;  // a conversation's; or empty
+  absl::string_view split;
+};
 
 // Writes mix.json, and under mix/ the order in which each phase reads its rows, where the job has a
 // mix. Holds 16 bytes a row of the files that the mix draws from. Not thread-safe; `index` must
@@ -25,8 +35,11 @@ class MixFiles {
     return MixDrawsFrom(index_.manifest.mix(), config);
   }
 
+  // The facts about a row of a kept kernel or whole file.
+  MixFacts GetFacts(uint32_t number, int32_t tier, absl::string_view template_name) const;
+
   // The next row of the config's file. Rows of other splits than train are counted and not drawn.
-  void AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier);
+  void AddRow(const std::string& config, const MixFacts& facts, int64_t tokens);
 
   // Once all rows of the config are added: says which of them have their lines first in the file.
   void MoveToFront(const std::string& config, const std::vector<int64_t>& first);

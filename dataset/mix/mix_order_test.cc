@@ -15,7 +15,7 @@ PhasePlan MakePlan(const std::vector<std::pair<uint32_t, int64_t>>& parts) {
   plan.name = "phase";
   for (const auto& [rows, tokens] : parts) {
     PartPlan part;
-    for (uint32_t i = 0; i < rows; ++i) part.rows.push_back({i, i, 10, 1});
+    for (uint32_t i = 0; i < rows; ++i) part.rows.push_back({.row = i, .tokens = 10, .tier = 1});
     part.unique_tokens = 10 * rows;
     part.tokens = tokens;
     plan.parts.push_back(part);

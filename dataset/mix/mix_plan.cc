@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 
 // An example: a phase of 100 tokens with a part of 2 epochs over 20 unique tokens, and two parts
 // with the weights 1 and 2. The first part gets 40 tokens. The others share the remaining 60 as 20
@@ -78,6 +80,7 @@ std::string MakeWarning(const PartPlan& part, double max_epochs) {
 Json PartJson(const PartPlan& plan) {
   const v1::MixPart& part = plan.part;
   return {{"config", part.corpus().empty() ? Json(FindConfig(part)) : Json()},
+          {"template", TextOrNull(FindTemplate(part))},
           {"corpus", TextOrNull(part.corpus())},
           {"repositories", TextList(part.repositories())},
           {"categories", TextList(part.categories())},
@@ -93,7 +96,16 @@ Json PartJson(const PartPlan& plan) {
 
 }  // namespace
 
+// Every other word that a job may use is a template.
+std::string FindTemplate(const v1::MixPart& part) {
+  constexpr absl::string_view kFiles[] = {"kernels", "fim", "instruct", "files", ""};
+  const bool is_file =
+      std::find(std::begin(kFiles), std::end(kFiles), part.config()) != std::end(kFiles);
+  return is_file ? "" : part.config();
+}
+
 std::string FindConfig(const v1::MixPart& part) {
+  if (!FindTemplate(part).empty()) return "instruct";
   return part.config().empty() ? "kernels" : part.config();
 }
 

@@ -15,9 +15,11 @@ namespace kernelmill::dataset {
 // The properties of a row of the split train that a mix needs.
 struct MixRow {
   uint32_t row = 0;     // its line in the file, from 0
-  uint32_t number = 0;  // its kernel's number
   uint32_t tokens = 0;  // cl100k_base
-  int32_t tier = 0;     // its kernel's tier of quality
+  int32_t source = 0;   // in the manifest
+  int16_t tier = 0;     // its kernel's tier of quality; 0: the kernel is gone
+  uint8_t dsl = 0;
+  uint8_t template_number = 0;  // a conversation's
 };
 
 // The rows of each file, in their order, by config: "kernels", "fim", "instruct", "files".
@@ -53,8 +55,10 @@ bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config);
 Json MixJson(const v1::Mix& mix, const std::vector<PhasePlan>& phases,
              const std::vector<std::string>& indexes, const std::vector<int64_t>& samples);
 
-// Returns the config of a part, which is kernels by default.
+// Returns the file that a part draws from, "kernels" by default.
 std::string FindConfig(const v1::MixPart& part);
+// Returns the template whose conversations a part draws alone; empty if it does not name one.
+std::string FindTemplate(const v1::MixPart& part);
 
 }  // namespace kernelmill::dataset
 

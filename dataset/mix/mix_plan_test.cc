@@ -17,11 +17,19 @@ v1::Mix ReadMix(const std::string& json) {
   return mix;
 }
 
+MixRow Row(uint32_t row, uint32_t tokens, int16_t tier) {
+  MixRow made;
+  made.row = row;
+  made.tokens = tokens;
+  made.tier = tier;
+  return made;
+}
+
 // 100 kernels of 1,000 tokens each, every tenth of tier 1; 50 rows of 10 tokens to fill in.
 MixRows Rows() {
   MixRows rows;
-  for (uint32_t i = 0; i < 100; ++i) rows["kernels"].push_back({i, i, 1000, i % 10 == 0 ? 1 : 2});
-  for (uint32_t i = 0; i < 50; ++i) rows["fim"].push_back({i, 2 * i, 10, 2});
+  for (uint32_t i = 0; i < 100; ++i) rows["kernels"].push_back(Row(i, 1000, i % 10 == 0 ? 1 : 2));
+  for (uint32_t i = 0; i < 50; ++i) rows["fim"].push_back(Row(i, 10, 2));
   return rows;
 }
 

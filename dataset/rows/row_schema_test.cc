@@ -14,6 +14,7 @@
 #include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/training/change_conversations.h"
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/rows.pb.h"
@@ -94,8 +95,10 @@ TEST(RowSchemas, ChecksAreThoseOfTheValidator) {
 }
 
 TEST(RowSchemas, TemplatesAreThoseOfTheConversations) {
+  std::vector<std::string> names = TemplateNames();
+  names.insert(names.end(), ChangeTemplateNames().begin(), ChangeTemplateNames().end());
   EXPECT_THAT(FindField(GetSchema<v1::InstructRow>().fields, "template").words,
-              ElementsAreArray(TemplateNames()));
+              ElementsAreArray(names));
 }
 
 TEST(DatasetFiles, AreEachListedOnceAndDescribed) {

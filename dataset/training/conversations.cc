@@ -30,20 +30,6 @@ using absl::string_view;
 constexpr size_t kMinDocstringWords = 5;    // fewer do not say what a kernel computes
 constexpr size_t kMaxLauncherBytes = 8192;  // in a question
 
-// The languages of kernels; everything without a case is Triton.
-string_view LanguageName(v1::Dsl dsl) {
-  switch (dsl) {
-    case v1::DSL_GLUON:
-      return "Gluon";
-    case v1::DSL_PALLAS:
-      return "Pallas";
-    case v1::DSL_CUDA:
-      return "CUDA";
-    default:
-      return "Triton";
-  }
-}
-
 // Returns the code as a block in its language.
 std::string FencedCode(const v1::Kernel& kernel, string_view code) {
   return Fenced(code, kernel.dsl() == v1::DSL_CUDA ? "cuda" : "python");
@@ -374,6 +360,20 @@ const std::vector<std::string>& TemplateNames() {
   static const auto* const names =
       new std::vector<std::string>{"write", "complete", "launch", "document"};
   return *names;
+}
+
+// Everything without a case is Triton.
+string_view LanguageName(v1::Dsl dsl) {
+  switch (dsl) {
+    case v1::DSL_GLUON:
+      return "Gluon";
+    case v1::DSL_PALLAS:
+      return "Pallas";
+    case v1::DSL_CUDA:
+      return "CUDA";
+    default:
+      return "Triton";
+  }
 }
 
 // A fence ends at the first one that is as long as it.

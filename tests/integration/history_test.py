@@ -101,6 +101,20 @@ class History(unittest.TestCase):
         report = json.loads((out / "report.json").read_text())["history"]
         source, = report["sources"]
         self.assertEqual((source["commits"], source["end"], source["commits_with_kernels"], source["rows"]), (7, "root", 6, 4))
+        self.assertEqual([row["commit_kernels"] for row in rows], [1, 1, 1, 1])
+
+        # A change that was undone gives no conversation, nor does the one that undoes it.
+        asked = [row for row in harness.rows_of(out, "instruct") if row["change_id"]]
+        self.assertEqual([(row["template"], row["change_id"]) for row in asked],
+                         [("review", gone["change_id"]), ("repair", fixing["change_id"]), ("review", fixing["change_id"])])
+        _, repair, review = asked
+        self.assertEqual((asked[0]["id"], repair["id"]), (None, kernels["scale_kernel"]))
+        question, answer = (message["content"] for message in repair["messages"][1:])
+        self.assertIn(fixing["before"]["module"], question)
+        self.assertIn("Fix the mask of scale_kernel", question)
+        self.assertNotIn("other=0.0", question)
+        self.assertEqual(answer, f"```python\n{FIXED}```")
+        self.assertEqual(review["messages"][2]["content"], "Fix the mask of scale_kernel\n\nThanks to xxxxxxx@xxxxxxx.xxx")
 
         again = self.folder / "again"
         harness.crawl(out / "job.lock.yaml", again, self.folder / "other-data")

@@ -41,6 +41,7 @@ class Views(unittest.TestCase):
             self.assertEqual(len(train) + len(heldout), len(list(rows.examples(self.out, view))))
             self.assertFalse({row["id"] for row in train} & {row["id"] for row in heldout})
         self.assertAlmostEqual(sum(rows.held_out(str(i)) for i in range(4000)) / 4000, 0.05, delta=0.02)
+        self.assertFalse(rows.held_out(None), "a change of a kernel that is gone")
 
     def test_a_dataset_s_own_splits_are_taken(self):
         made = [{"id": str(i), "split": side} for i, side in enumerate(["train", "test", "validation", "train"])]

@@ -33,7 +33,7 @@ def _answer(row):
 
 
 def _place(row):
-    return f"{row['id']} {row['repository']} {row['template']}"
+    return f"{row.get('change_id') or row['id']} {row['repository']} {row['template']}"
 
 
 def unfenced(text):
@@ -163,7 +163,7 @@ def _breaks(row):
     for message in row["messages"]:
         if open_fences(message["content"])[1]:
             return f"{message['role']}: a fence is not closed"
-    if row["template"] != "document" and unfenced(_answer(row)) != "".join(text for _, text in open_fences(_answer(row))[0]):
+    if row["template"] not in ("document", "review") and unfenced(_answer(row)) != "".join(text for _, text in open_fences(_answer(row))[0]):
         return "the answer is not one block"
     return False
 

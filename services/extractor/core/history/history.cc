@@ -190,6 +190,9 @@ class ChangeFinder {
     const size_t known = changes_.size();
     for (const KernelMatch& match : matches) AddChange(commit, files, match);
     if (changes_.size() > known) sums_.set_commits_with_changes(sums_.commits_with_changes() + 1);
+    for (size_t i = known; i < changes_.size(); ++i) {
+      changes_[i].set_commit_kernels(static_cast<int32_t>(changes_.size() - known));
+    }
     CountSides(files, matches);
     GoBack(commit, files, matches);
     for (const v1::HistoryFile& file : commit.files()) {
