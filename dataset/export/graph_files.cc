@@ -342,7 +342,9 @@ Json GraphCounts::ToJson() const {
 std::vector<std::string> GraphCounts::ListWarnings() const {
   std::vector<std::string> warnings;
   if (sources > 0 && found == 0) {
-    warnings.push_back("keep: graphs found no graph.json; kernelmill capture writes such folders");
+    warnings.push_back(
+        "keep: graphs found no graph.json; kernelmill capture writes such folders, with --from "
+        "also of a debug folder");
   }
   for (const auto& [reason, count] : left_out) {
     warnings.push_back(absl::StrCat(count, " graphs are left out: ", reason));

@@ -165,6 +165,10 @@ class PlanTest(Folder):
             with self.assertRaisesRegex(RequestError, "must be LIBRARY:NAME"):
                 models.list_models([spec])
 
+    def test_a_folder_in_place_of_a_model_says_what_takes_folders(self):
+        with self.assertRaisesRegex(RequestError, "--from"):
+            models.list_models([str(self.folder)])
+
     def test_modules_of_a_checkout_are_found_without_running_it(self):
         (self.folder / "nets").mkdir()
         (self.folder / "nets/one.py").write_text("raise SystemExit\nclass A(nn.Module):\n    pass\nclass B(A):\n    pass\nclass C:\n    pass\n")

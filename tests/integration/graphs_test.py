@@ -101,6 +101,12 @@ class Graphs(unittest.TestCase):
         self.assertIn("found no graph.json", done.stdout + done.stderr)
         self.assertTrue((out / "report.json").exists())
 
+    def test_a_debug_folder_says_how_it_becomes_captures(self):
+        shutil.copytree(DEBUG, self.folder / "debug")
+        out, done = self.crawl(self.write("debug.yaml", "- {inductor: ./debug, keep: graphs, license: MIT}\n"), "debug-out", check=False)
+        self.assertEqual(rows(out, "pytorch_triton.jsonl"), [])
+        self.assertIn("--from", done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -61,6 +61,8 @@ def list_models(specs: Iterable[str]) -> tuple[list[Name], list[str]]:
     problems = []
     for spec in specs:
         library, colon, pattern = spec.partition(":")
+        if not colon and pathlib.Path(spec).is_dir():
+            raise RequestError(f"{spec} is a folder: --from takes a debug folder, checkout:FOLDER the modules of a repository")
         if not colon or library not in LISTS:
             raise RequestError(f"a model must be LIBRARY:NAME, and a library one of {', '.join(LISTS)}: {spec}")
         try:
