@@ -55,6 +55,26 @@ class WrapperTest(unittest.TestCase):
         self.assertEqual(dict(wrapper.calls), {"extern_kernels.mm": 1, "torch.ops.aten.sort.stable": 1})
         self.assertEqual(wrapper.kernels[0].launches, 2)
 
+    def test_a_kernel_has_the_nodes_of_all_its_launches(self):
+        wrapper = wrapper_text.read_wrapper(textwrap.dedent("""\
+            # Topologically Sorted Source Nodes: [view, sum_1], Original ATen: [aten.view, aten.sum]
+            k = async_compile.triton('k', '''x''')
+            def call(args):
+                # Topologically Sorted Source Nodes: [view, sum_1], Original ATen: [aten.view, aten.sum]
+                # [Provenance debug handles] k:1
+                stream0 = get_raw_stream(0)
+                k.run(buf0)
+                # Topologically Sorted Source Nodes: [mm], Original ATen: [aten.mm]
+                extern_kernels.mm(buf0, out=buf1)
+                k.run(buf1)
+                # Topologically Sorted Source Nodes: [norm, sum_2], Original ATen: [aten.native_layer_norm, aten.sum]
+                workspace_0 = empty_strided_cuda((4, ), (1, ), torch.uint8)
+                k.run(buf2)
+            """))
+        self.assertEqual(wrapper.kernels[0].nodes, ["view", "sum_1", "norm", "sum_2"])
+        self.assertEqual(wrapper.kernels[0].operators, ["aten.view", "aten.sum", "aten.native_layer_norm"])
+        self.assertEqual(wrapper.kernels[0].launches, 3)
+
     def test_a_kernel_named_like_the_beginning_of_another_is_not_launched_by_it(self):
         wrapper = wrapper_text.read_wrapper("k_1 = async_compile.triton('k_1', '''x''')\nk_10 = async_compile.triton('k_10', '''y''')\n"
                                             "k_10.run(a)\n")

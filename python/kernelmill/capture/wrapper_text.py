@@ -11,13 +11,14 @@ from typing import Any
 
 NODES = re.compile(r"^# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 CALL = re.compile(r"\b((?:extern_kernels|aten|torch\.ops)\.[A-Za-z_][\w.]*)\(")
+LAUNCH = re.compile(r"^\s*(\w+)\.run\(")
 LIBRARY_ALIASES = re.compile(r"^\w+ = torch\.ops\.\w+$", re.MULTILINE)
 NUMBER_AT_END = re.compile(r"_\d+$")
 
 
 @dataclass
 class Kernel:
-    """A Triton kernel in a wrapper: `text` is the module that the wrapper compiles."""
+    """A Triton kernel in a wrapper: `text` is the module that the wrapper compiles. `nodes` and `operators` are those of all launches."""
 
     name: str
     text: str
@@ -36,6 +37,11 @@ class Kernel:
         text = self.text.replace(self.name, stem)
         text = re.sub(r"'backend_hash': '[0-9A-F]*'", "'backend_hash': ''", text)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def add_origin(self, comment: re.Match[str]) -> None:
+        """Adds the nodes and operators of a comment that NODES matches, each once."""
+        self.nodes = list(dict.fromkeys([*self.nodes, *_names(comment[1])]))
+        self.operators = list(dict.fromkeys([*self.operators, *_names(comment[2])]))
 
     @property
     def row(self) -> dict[str, Any]:
@@ -57,10 +63,28 @@ def read_wrapper(code: str) -> Wrapper:
     kernels = [kernel for statement in tree.body if (kernel := _read_kernel(statement, lines)) is not None]
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     for kernel in kernels:
-        kernel.launches = len(re.findall(rf"\b{re.escape(kernel.name)}\.run\(", text))
         text = text.replace(kernel.text, "")
     text = LIBRARY_ALIASES.sub("", text)
+    _add_launches(lines, {kernel.name: kernel for kernel in kernels})
     return Wrapper(kernels, Counter(CALL.findall(text)))
+
+
+def _add_launches(lines: list[str], kernels: dict[str, Kernel]) -> None:
+    """Counts launches, and adds the nodes and operators that the comment above each names: a kernel may serve several layers."""
+    comment = None
+    for line in lines:
+        if line.lstrip().startswith("#"):
+            if line[:1].isspace():  # those at the margin are of definitions
+                comment = NODES.match(line.lstrip()) or comment
+            continue
+        launched = LAUNCH.match(line)
+        kernel = kernels.get(launched[1]) if launched else None
+        if kernel is not None:
+            kernel.launches += 1
+            if comment is not None:
+                kernel.add_origin(comment)
+        if launched or CALL.search(line):
+            comment = None
 
 
 def _read_kernel(statement: ast.stmt, lines: list[str]) -> Kernel | None:
@@ -78,7 +102,7 @@ def _read_kernel(statement: ast.stmt, lines: list[str]) -> Kernel | None:
     while at >= 0 and (lines[at].startswith("#") or not lines[at].strip()):
         match = NODES.match(lines[at])
         if match:
-            kernel.nodes, kernel.operators = _names(match[1]), _names(match[2])
+            kernel.add_origin(match)
             break
         at -= 1
     return kernel
