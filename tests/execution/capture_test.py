@@ -200,6 +200,17 @@ class PlanTest(Folder):
         self.assertEqual(problems, [])
         self.assertEqual([each.model for each in models.list_models([f"checkout:{self.folder}:B*"])[0]], ["nets.one.B"])
 
+    def test_parameters_are_guessed_by_the_words_of_their_names(self):
+        for names, value in (("dim hidden_size in_features out_channels d_model mlp_dim dim_out emb_dim num_channels in_chans c1 d_ff size", 64),
+                             ("image_size img_resolution seq_len max_len num_frames num_classes vocab_size", 32), ("dim_head head_dim d_k", 16),
+                             ("patch_size window_size", 8), ("heads num_heads nhead kvheads groups num_experts", 4), ("kernel_size", 3),
+                             ("depth num_layers cls_depth top_k", 2), ("stride mlp_ratio expansion padding", 1), ("dropout layer_idx", 0)):
+            for name in names.split():
+                self.assertEqual(models._guess(name), value, name)
+        for name in ("registry", "config", "args", "encoder", "fn"):
+            with self.assertRaisesRegex(models.NotBuilt, "no_literal"):
+                models._guess(name)
+
     def test_what_is_not_there_is_named_and_the_rest_goes_on(self):
         (self.folder / "one.py").write_text("class A(nn.Module):\n    pass\n")
         names, problems = models.list_models([f"checkout:{self.folder}:Z*", f"checkout:{self.folder}"])

@@ -236,11 +236,12 @@ MOST_FILE_BYTES = 1 << 20
 SKIPPED_FOLDERS = {"test", "tests", "node_modules", "build", "dist", ".git"}
 # A value for a parameter without a default, by words of its name. The first that fits counts.
 GUESSES: tuple[tuple[str, Any], ...] = (
-    (r"^(in|input|out|output)_?(channels?|features?|dim|size|planes?)$|^(d_model|hidden|hidden_(size|dim)|dim|embed_dim|width|inplanes|planes|"
-     r"channels?|features?|n_embd|emb_size|num_features|normalized_shape|model_dim|input_dim|output_dim|size|c1|c2|in_c|out_c)$", 64),
-    (r"^(num_|n_)?heads?$|^n_head$|^num_attention_heads$|^groups$|^num_groups$", 4), (r"kernel_size$|^ks?$", 3),
-    (r"num_classes|n_classes|vocab_size|num_embeddings", 32), (r"^(num_layers|n_layers|depth|layers|num_blocks)$", 2),
-    (r"drop|prob|^p$", 0.0), (r"stride|dilation|reduction|ratio|expansion|scale", 1), (r"^pad(ding)?$", 1), (r"^eps", 1e-5), (r"bias", True))
+    (r"drop|prob|^p$", 0.0), (r"^eps|_eps$", 1e-5), (r"bias", True), (r"(^|_)(idx|index)$", 0),
+    (r"stride|dilation|reduction|ratio|expansion|scale|^pad(ding)?$", 1), (r"top_?k$|(layers?|depth|blocks)$", 2), (r"kernel(_size)?$|^ks?$", 3),
+    (r"^dim_head$|^head_(dim|size)$|^d_[kqv]$", 16), (r"heads?$|groups$|experts$", 4), (r"(patch|window)_(size|height|width)$", 8),
+    (r"classes|vocab|num_embeddings|(image|img|fmap)_(size|height|width)$|resolution$|(seq|context)\w*_len|max_\w*len|(^|_)frames$", 32),
+    (r"(^|_)(dims?|channels?|chans?|features?|sizes?|width|(in)?planes|in|out|ch|hidden|embd?|nc|filters|shape)$|^dim_|^d_(model|inner|ff)$|^c[12]$|"
+     r"^(in|out)_c$", 64))
 SHAPES = ((2, 64, 16, 16), (2, 32, 64), (4, 64), (2, 3, 32, 32), (2, 64, 32), (2, 64, 8, 8, 8), (2, 1, 32, 32))
 MOST_INPUTS = 3
 
