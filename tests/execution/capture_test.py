@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
@@ -93,7 +94,7 @@ class DebugFolderTest(Folder):
         tree = ast.parse(text)
         self.assertEqual([each.name for each in tree.body if isinstance(each, ast.ClassDef)], ["Graph"])
         inputs = next(each.value for each in tree.body if isinstance(each, ast.Assign))
-        self.assertEqual(ast.literal_eval(inputs), [("arg0_1", (64, 1024), (1024, 1), "float32"), ("arg1_1", (1024,), (1,), "float32")])
+        self.assertEqual(ast.literal_eval(inputs), [("arg0_1", (64, 1024), (1024, 1), "float32", 1.0), ("arg1_1", (1024,), (1,), "float32", 1.0)])
         imported = {alias.name for each in ast.walk(tree) if isinstance(each, ast.Import) for alias in each.names}
         self.assertEqual(imported, {"math", "operator", "torch"})
 
@@ -282,6 +283,19 @@ class Constant(nn.Module):
         return torch.where(x > 0, x, torch.tensor(0.25))
 
 
+class Deep(nn.Module):
+    def __init__(self, linear):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(linear.in_features)
+        self.linear = linear
+
+    def forward(self, x):
+        x = self.norm(x)
+        for _ in range(30):
+            x = torch.relu(self.linear(x))
+        return x
+
+
 class Broken(nn.Module):
     def forward(self, x):
         raise OSError("no such weights")
@@ -293,7 +307,8 @@ class Unknown(nn.Module):
 
 
 MODELS = {"norm": lambda: (Norm(64), [torch.randn(8, 64)]), "attention": lambda: (Attention(), [torch.randn(2, 4, 16, 32) for _ in "qkv"]),
-          "constant": lambda: (Constant(), [torch.randn(8, 64, requires_grad=True)]), "broken": lambda: (Broken(), [torch.randn(2)])}
+          "constant": lambda: (Constant(), [torch.randn(8, 64, requires_grad=True)]),
+          "deep": lambda: (Deep(nn.Linear(2048, 2048)), [torch.randn(8, 2048)]), "broken": lambda: (Broken(), [torch.randn(2)])}
 """
 
 
@@ -307,6 +322,38 @@ class CheckTest(Folder):
                          [{"status": "ok", "device": "cpu"}, {"status": "close", "device": "H100"}])
         self.assertTrue(check.is_checked(self.folder))
         self.assertEqual(check.read_status(self.folder), "close")
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_the_smallest_wrappers_are_checked_first(self):
+        for name, lines in (("a", 9), ("b", 1), ("c", 4)):
+            (self.folder / name).mkdir()
+            (self.folder / name / "graph.json").write_text(json.dumps({"checks": []}))
+            (self.folder / name / "output_code.py").write_text("pass\n" * lines)
+        labels = []
+        options = {"workers": 1, "seconds": 1, "memory": 1, "deadline": 0, "json": True}
+        with unittest.mock.patch.object(processes, "run", lambda works, bounds: labels.extend(each.label for each in works) or []):
+            with contextlib.redirect_stdout(io.StringIO()):
+                command.check_all(self.folder, options)
+        self.assertEqual(labels, ["b", "c", "a"])
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_results_without_a_finite_number_say_nothing(self):
+        import torch
+
+        nan = torch.tensor([float("nan"), float("inf")])
+        self.assertFalse(check.has_finite([nan, torch.tensor([1]), None]))
+        self.assertTrue(check.has_finite([nan, torch.tensor([0.5])]))
+        self.assertTrue(check.has_finite([torch.tensor([1])]))
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_a_check_compiles_in_its_own_process(self):
+        from torch._inductor import config
+
+        threads = []
+        (self.folder / "graph.json").write_text(json.dumps({"checks": []}))
+        with unittest.mock.patch.object(check, "_compare", lambda folder: threads.append(config.compile_threads) or {"status": "exact"}):
+            check.check_graph(self.folder)
+        self.assertEqual(threads, [1])
 
     @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
     def test_results_are_exact_close_or_different(self):
@@ -348,12 +395,25 @@ class CaptureTest(unittest.TestCase):
 
     def test_each_model_is_captured_or_says_why_not(self):
         self.assertEqual(self.code, 0, self.said)
-        self.assertEqual(self.summary["counts"]["captured"], 12, self.summary)
-        self.assertEqual(self.summary["reasons"], {"no_literal": 2, "os_error": 2, "no_input": 2})
+        self.assertEqual(self.summary["counts"]["captured"], 14, self.summary)
+        self.assertEqual(self.summary["reasons"], {"no_literal": 4, "os_error": 2, "no_input": 2})
 
     def test_a_constant_is_written_out(self):
         text = next((self.folder / "out").glob("file/constant/*inference.0/graph.py")).read_text()
         self.assertIn("torch.tensor(0.25, dtype=torch.float32)", text)
+
+    def test_results_of_many_layers_are_finite(self):
+        import torch
+
+        for phase in ("inference", "training-forward", "training-backward"):
+            space = {"__name__": "graph"}
+            path = next((self.folder / "out").glob(f"file/deep/*{phase}.0/graph.py"))
+            text = path.read_text().replace("device(type='cuda', index=0)", "device(type='cpu')")
+            exec(compile(text, "graph.py", "exec"), space)  # pylint: disable=exec-used
+            with torch.no_grad():
+                results = [each for each in space["Graph"]()(*space["make_inputs"]("cpu")) if isinstance(each, torch.Tensor)]
+            for number, result in enumerate(results):
+                self.assertTrue(bool(torch.isfinite(result.double()).all()), (phase, number))
 
     def test_the_graphs_text_ran_alone(self):
         self.assertEqual(self.summary["checks"], {"ok": self.summary["counts"]["graphs"]})

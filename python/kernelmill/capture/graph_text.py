@@ -3,7 +3,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,24 +20,26 @@ import operator
 import torch
 {imports}
 
-# Name, shape, stride, type of each input; an int is a size of a dynamic shape.
+# Name, shape, stride, type and scale of each input; an int is a size of a dynamic shape.
 INPUTS = [
 {inputs}
 ]
 
 
 def make_inputs(device="{device}", seed=0):
-    """Returns inputs for Graph: random numbers; zeros for integers, which may be indices."""
+    """Returns inputs for Graph: random numbers, in vectors near 1, since variances are positive; zeros for integers, which may be indices."""
     generator = torch.Generator().manual_seed(seed)
     made = []
-    for _, shape, stride, dtype in INPUTS:
+    for _, shape, stride, dtype, scale in INPUTS:
         if shape is None:
             made.append(stride)
             continue
         size = 1 + sum((n - 1) * s for n, s in zip(shape, stride)) if all(shape) else 0
         kind = getattr(torch, dtype)
         if kind.is_floating_point or kind.is_complex:
-            storage = torch.randn(size, generator=generator).to(kind)
+            vector = len(shape) == 1
+            storage = torch.rand(size, generator=generator) + 0.5 if vector else torch.randn(size, generator=generator) * scale
+            storage = storage.to(kind)
         elif kind == torch.bool:
             storage = torch.rand(size, generator=generator) < 0.5
         else:
@@ -64,12 +68,13 @@ class Input:
     dtype: str = ""
     device: str = ""
     symbolic: list[str] = field(default_factory=list)  # the shape with the names of dynamic sizes
+    scale: float = 1.0  # the factor of its random numbers
 
     @property
     def line(self) -> str:
         shape = None if self.shape is None else tuple(self.shape)
         stride = self.stride if self.shape is None else tuple(self.stride)
-        return f"    ({self.name!r}, {shape!r}, {stride!r}, {self.dtype!r}),"
+        return f"    ({self.name!r}, {shape!r}, {stride!r}, {self.dtype!r}, {self.scale!r}),"
 
     @property
     def row(self) -> dict[str, Any]:
@@ -79,8 +84,9 @@ class Input:
                 "stride": [str(step) for step in self.stride], "dtype": self.dtype, "device": self.device}
 
 
-def read_inputs(module: Any) -> list[Input]:
-    """Returns the inputs of a traced graph, with dynamic sizes as they were in the trace."""
+def read_inputs(module: Any, parameters: Container[str] = ()) -> list[Input]:
+    """Returns the inputs of a traced graph, with dynamic sizes as they were in the trace. Those that are named as parameters of the
+    model are small, as initial weights are: with many layers the results would otherwise be infinite."""
     import torch
 
     inputs = []
@@ -92,10 +98,16 @@ def read_inputs(module: Any) -> list[Input]:
             symbolic = [str(size) for size in value.shape]
             shape, stride = [_hint(size) for size in value.shape], [_hint(step) for step in value.stride()]
             dtype = str(value.dtype).removeprefix("torch.")
-            inputs.append(Input(node.name, shape, stride, dtype, str(value.device), symbolic))
+            scale = _weight_scale(shape) if node.name in parameters else 1.0
+            inputs.append(Input(node.name, shape, stride, dtype, str(value.device), symbolic, scale))
         else:
             inputs.append(Input(node.name, None, _hint(value)))
     return inputs
+
+
+def _weight_scale(shape: list[int]) -> float:
+    """Returns the scale that keeps the size of what a weight is multiplied with."""
+    return float(f"{max(math.prod(shape[1:]), 1) ** -0.5:.4g}")
 
 
 def _hint(size: Any) -> Any:
@@ -106,9 +118,9 @@ def _hint(size: Any) -> Any:
     return node.hint if node.hint is not None else size.node.shape_env.size_hint(node.expr, allow_none=True)
 
 
-def write_graph(module: Any, title: str, device: str) -> tuple[str, list[Input]]:
+def write_graph(module: Any, title: str, device: str, parameters: Container[str] = ()) -> tuple[str, list[Input]]:
     """Returns a graph as a Python file, and its inputs. ValueError: it has a part that cannot be written as text."""
-    inputs = read_inputs(module)
+    inputs = read_inputs(module, parameters)
     constants = _write_constants(module)
     code = module.print_readable(print_output=False, include_stride=True, include_device=True, colored=False)
     body = _shorten_paths(_name_class(code))

@@ -67,6 +67,7 @@ class Tracer:
         self.graphs: list[Graph] = []
         self.models: list[str] = []
         self.problems: list[str] = []
+        self.parameters: set[str] = set()  # the inputs of the last forward graph that are the model's; its backward graph names them so
 
     def __call__(self, module: Any, inputs: Any) -> Any:
         from torch._inductor import compile_fx
@@ -90,11 +91,14 @@ class Tracer:
         if self.move:
             pretended.move(module, inputs)
         phase = "backward" if options.get("is_backward") else "inference" if options.get("is_inference") else "forward"
+        if phase != "backward":
+            names = [node.name for node in module.graph.nodes if node.op == "placeholder"]
+            self.parameters = {names[number] for number in options.get("static_input_idxs", ())}
         graph = Graph(phase, operators=_count_operators(module), outputs=_describe_outputs(module))
         graph.guards = list_shape_guards(inputs)
         self.graphs.append(graph)
         try:
-            graph.text, graph.inputs = graph_text.write_graph(module, f"{self.title}: {phase}.", self.device)
+            graph.text, graph.inputs = graph_text.write_graph(module, f"{self.title}: {phase}.", self.device, self.parameters)
         except ValueError as error:
             graph.problem = f"graph: {error}"
         codes: list[str] = []
