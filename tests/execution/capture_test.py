@@ -253,6 +253,10 @@ class GuardTextTest(unittest.TestCase):
                                                 "check_tensor(L['x'], 94012345678, size=[2, 4])"]),
                          ["check_tensor(L['x'], ID, size=[2, 4])", "L['self']._modules['a'].eps == 1e-05"])
 
+    def test_bounds_of_sizes_stay(self):
+        bound = "2048*L['x'].size()[0] <= 2147483647"
+        self.assertEqual(tracing.select_guards([bound]), [bound])
+
     def test_paths_of_this_machine_go(self):
         text = graph_text._shorten_paths("# File: /opt/x/site-packages/timm/a.py:3 in f\n# File: /home/me/b.py:4 in g\n")
         self.assertEqual(text, "# File: timm/a.py:3 in f\n# File: b.py:4 in g\n")

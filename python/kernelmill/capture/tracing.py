@@ -20,6 +20,7 @@ from kernelmill.capture import graph_text, models, pretended, wrapper_text
 FORMAT = 1
 MOST_GUARDS = 200
 MOST_GUARD_BYTES = 1000
+ADDRESS = re.compile(r"(?<=, )\d{9,}\b")  # an argument; a bound of a size is compared
 IDENTITY_GUARD = re.compile(r"^(___|not |utils_device|torch\._functorch)|_hooks|hasattr\(|___(dict|tuple|set)_|G\['__| is |len\(")
 PACKAGES = ("torch", "triton", "timm", "torchvision", "transformers")
 GRAPH, CODE, ABOUT = "graph.py", "output_code.py", "graph.json"
@@ -135,7 +136,7 @@ def list_shape_guards(inputs: Any) -> list[str]:
 def select_guards(texts: list[str]) -> list[str]:
     """Returns the guards on values, those on inputs before those on the model, without the addresses of objects. Guards on the identity
     of objects, on modules of Python and on hooks say nothing about the code; those on the shapes of tensors are the inputs."""
-    kept = [re.sub(r"\b\d{9,}\b", "ID", text) for text in dict.fromkeys(texts) if not IDENTITY_GUARD.search(text)]
+    kept = [ADDRESS.sub("ID", text) for text in dict.fromkeys(texts) if not IDENTITY_GUARD.search(text)]
     return sorted(kept, key=lambda text: "L['self']" in text)[:MOST_GUARDS]
 
 
