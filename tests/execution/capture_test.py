@@ -217,6 +217,12 @@ class PlanTest(Folder):
         names, problems = models.list_models([f"checkout:{self.folder}:Z*", f"checkout:{self.folder}"])
         self.assertEqual((len(names), len(problems)), (1, 1))
 
+    def test_a_capture_that_may_take_longer_now_is_tried_again(self):
+        slow = {"status": "failed", "reason": "limit_seconds", "seconds": 300.4}
+        for result, bound, done in ((None, 300, False), (slow, 300, True), (slow, 900, False), ({**slow, "reason": "crash"}, 900, True),
+                                    ({"status": "captured", "seconds": 300.4}, 900, True)):
+            self.assertEqual(command.is_done(result, bound), done, (result, bound))
+
     def test_autotuning_needs_a_gpu(self):
         with self.assertRaisesRegex(RequestError, "needs a GPU"):
             command.variants({"autotune": True, "mode": "both"}, "h100")

@@ -61,7 +61,7 @@ def _capture_models(out: pathlib.Path, options: dict[str, Any]) -> None:
             sizes = models.Sizes(options["batch"], options["length"], variant.training)
             work = processes.Work(f"{name.library}:{name.model} {variant.name}", folder / LOG,
                                   functools.partial(tracing.capture, name, variant, sizes, device, folder))
-            if variant.name not in done:
+            if not is_done(done.get(variant.name), options["seconds"]):
                 works[work] = (name, variant)
     asked_works = list(works)[:options["most"] or None]
     if asked_works:
@@ -72,6 +72,11 @@ def _capture_models(out: pathlib.Path, options: dict[str, Any]) -> None:
         write_manifest(work.log.parent, name, variant, result)
         graphs = result.get("graphs", [])
         shown.show(work.label, result, f"{len(graphs)} graphs, {sum(each['kernels'] for each in graphs)} kernels" if graphs else "")
+
+
+def is_done(result: dict[str, Any] | None, seconds: int) -> bool:
+    """Says whether a result is final: one that a bound of time ended is tried again if the bound has grown."""
+    return result is not None and not (result.get("reason") == "limit_seconds" and int(result["seconds"]) < seconds)
 
 
 def check_all(out: pathlib.Path, options: dict[str, Any]) -> int:
