@@ -413,9 +413,8 @@ absl::StatusOr<std::optional<Observation>> ReadAdequacy(Fields& row) {
   ASSIGN_OR_RETURN(found.kernel, row.NeedKernel());
   ASSIGN_OR_RETURN(const std::optional<double> score, row.FindNumber("score", 1));
   const EvidenceValue* mutants = row.Take("mutants");
-  for (const char* other :
-       {"cases", "device", "toolchain", "environment", "recorded_score", "missed",
-        "seen_by_interpreter"}) {
+  for (const char* other : {"cases", "device", "toolchain", "environment", "recorded_score",
+                            "missed", "seen_by_interpreter"}) {
     row.Take(other);
   }
   if (!score.has_value()) return std::nullopt;

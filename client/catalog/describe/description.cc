@@ -608,11 +608,6 @@ constexpr Rule kRules[] = {
     {"compiled", Compiles},
 };
 
-std::string Capitalized(std::string text) {
-  if (!text.empty()) text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel) {
@@ -650,6 +645,11 @@ std::string Summary(const v1::KernelRow& kernel) {
     return Capitalized(absl::StrCat(And(phrases), HasTag(kernel, "backward") ? ", backward" : ""));
   }
   return Operations(kernel, {}).text;
+}
+
+std::string Capitalized(std::string text) {
+  if (!text.empty()) text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
+  return text;
 }
 
 std::string TagPhrase(const std::string& tag) {

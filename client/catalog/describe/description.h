@@ -35,6 +35,9 @@ std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel);
 // Returns a tag in words: "layer normalization" for "layer_norm". An unknown tag stays as it is.
 std::string TagPhrase(const std::string& tag);
 
+// Returns a text with a capital as its first letter.
+std::string Capitalized(std::string text);
+
 // Returns the tags in words, without the direction and without tags that a narrower one implies.
 std::vector<std::string> OperationPhrases(const v1::KernelRow& kernel);
 

@@ -132,11 +132,6 @@ std::string SentenceMarkdown(absl::string_view text) {
   return markdown;
 }
 
-std::string Capitalized(std::string text) {
-  if (!text.empty()) text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
-  return text;
-}
-
 // Returns the first line of an entry: at most three operations in words, or the kernel's name, then
 // its qualified name as code.
 std::string Title(const v1::KernelRow& kernel) {

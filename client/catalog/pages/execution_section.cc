@@ -100,7 +100,10 @@ std::string OutcomeWords(const v1::TaskRow::Outcomes& of, int64_t cases) {
 }
 
 std::string Verdict(const v1::TaskRow& task) {
-  if (task.verified()) return "<span class=\"ok\">verified</span>";
+  if (task.verified()) {
+    return "<span class=\"ok\">verified</span>: a test compares it with a reference, and its cases "
+           "notice most mistakes";
+  }
   return absl::StrCat("<span class=\"warned\">not verified</span>: ",
                       Explain(kNotVerified, task.not_verified()));
 }

@@ -63,7 +63,8 @@ TEST(ExecutionLine, SaysWhereItRanAndWhatCameOfIt) {
   v1::TaskRow task = Task();
   EXPECT_THAT(ExecutionLine({.task = &task}),
               HasSubstr("on NVIDIA GPU (cuda:90): exact on 4 of 4 cases; <span "
-                        "class=\"ok\">verified</span>."));
+                        "class=\"ok\">verified</span>: a test compares it with a reference, and "
+                        "its cases notice most mistakes."));
   AddOutcomes("cpu", 3, 1, &task);
   EXPECT_THAT(ExecutionLine({.task = &task}),
               HasSubstr("; on CPU (Triton’s interpreter): exact on 3, close on 1 of 4 cases"));

@@ -7,10 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
+#include "client/catalog/describe/description.h"
 #include "client/catalog/pages/html_parts.h"
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/web/page.h"
@@ -155,13 +154,6 @@ std::vector<uint32_t> Choose(const std::vector<CatalogEntry>& entries,
 
 constexpr size_t kMaxBytes = kMaxPage - 20'000;
 
-// Returns a tag as a heading: "Layer norm".
-std::string Title(absl::string_view tag) {
-  std::string title = absl::StrReplaceAll(tag, {{"_", " "}});
-  if (!title.empty()) title[0] = absl::ascii_toupper(static_cast<unsigned char>(title[0]));
-  return title;
-}
-
 // Returns one step of a learning path: the kernel, its summary, and its size.
 std::string Step(const CatalogEntry& entry) {
   std::string about = Counted(entry.lines, "line");
@@ -234,12 +226,13 @@ std::string LearnPage(const std::vector<CatalogEntry>& entries) {
     std::string items;
     for (const uint32_t step : steps) items += Step(entries[step]);
     const std::string id = absl::StrCat("op-", HtmlLine(tag));
-    const std::string section =
-        Section(id, HtmlLine(Title(tag)), absl::StrCat("<ol class=\"path\">\n", items, "</ol>\n"));
+    const std::string section = Section(id, HtmlLine(Capitalized(TagPhrase(tag))),
+                                        absl::StrCat("<ol class=\"path\">\n", items, "</ol>\n"));
     // The page is full. Paths are in the order of their names.
     if (paths.size() + section.size() > kMaxBytes) break;
     paths += section;
-    absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(Title(tag)), "</a></li>\n");
+    absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(Capitalized(TagPhrase(tag))),
+                    "</a></li>\n");
   }
   return absl::StrCat(
       PageHead("", "Learn: kernels from simple to hard", "learn.html"),

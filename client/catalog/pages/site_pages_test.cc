@@ -43,6 +43,12 @@ TEST(LearnPage, LinksEachStep) {
   EXPECT_THAT(LearnPage({}), HasSubstr("No operation has two self-contained kernels"));
 }
 
+TEST(LearnPage, NamesOperationsInWords) {
+  std::vector<CatalogEntry> entries = {Entry("a", "r", 9), Entry("b", "s", 10)};
+  for (CatalogEntry& entry : entries) entry.tags = {"kv_cache"};
+  EXPECT_THAT(LearnPage(entries), HasSubstr("A cache of keys and values"));
+}
+
 TEST(CoveragePage, ShowsWhatIsFoundAndWhatIsNeeded) {
   const std::vector<CatalogEntry> entries = {Entry("softmax", "r", 9)};
   Coverage coverage;
