@@ -3,6 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
@@ -282,11 +284,14 @@ class WaitingRows {
 
   // Returns true if the row repeats no earlier one.
   absl::StatusOr<bool> Add(const v1::GraphRow& row) {
-    const auto [place, added] = by_key_.try_emplace(Key(row), rows_.size());
-    if (!added) {
-      rows_[place->second].duplicates.push_back({row.repository(), row.path()});
+    const std::array<std::string, 2> keys = Keys(row);
+    for (const std::string& key : keys) {
+      const auto known = by_key_.find(key);
+      if (known == by_key_.end()) continue;
+      rows_[known->second].duplicates.push_back({row.repository(), row.path()});
       return false;
     }
+    for (const std::string& key : keys) by_key_.emplace(key, rows_.size());
     ASSIGN_OR_RETURN(const TempFile::Extent extent, texts_.Append(row.SerializeAsString()));
     rows_.push_back({extent, {}});
     return true;
@@ -314,15 +319,18 @@ class WaitingRows {
     std::vector<std::pair<std::string, std::string>> duplicates;
   };
 
-  // The graph and the kernels that it became: those of kernels.jsonl, or by their text.
-  static std::string Key(const v1::GraphRow& row) {
-    std::set<std::string> kernels;
+  // The graph and the kernels that it became: by their texts, and by those that kernels.jsonl has
+  // for them. One text may be kept in one source and repeat another kernel in the next.
+  static std::array<std::string, 2> Keys(const v1::GraphRow& row) {
+    std::set<std::string> texts, kept;
     for (const v1::GraphRow::Kernel& kernel : row.kernels()) {
-      kernels.insert(kernel.kernel_id().empty() ? kernel.sha256() : kernel.kernel_id());
+      texts.insert(kernel.sha256());
+      kept.insert(kernel.kernel_id().empty() ? kernel.sha256() : kernel.kernel_id());
     }
-    std::string key = row.graph_sha256();
-    for (const std::string& kernel : kernels) absl::StrAppend(&key, "\n", kernel);
-    return Sha256Hex(key);
+    const auto hash = [&](const std::set<std::string>& kernels) {
+      return Sha256Hex(absl::StrCat(row.graph_sha256(), "\n", absl::StrJoin(kernels, "\n")));
+    };
+    return {hash(texts), hash(kept)};
   }
 
   TempFile texts_;

@@ -109,6 +109,15 @@ TEST_F(GraphFilesTest, TheSameGraphWithTheSameKernelsIsADuplicate) {
   EXPECT_EQ(Graphs()["kept_kernels"], 1);
 }
 
+TEST_F(GraphFilesTest, TheSameGraphIsADuplicateAlsoIfItsKernelRepeatsAnotherKernel) {
+  clusters_.mutable_decisions(8)->set_leader(0);
+  AddText("b.0/graph.py", kSameGraph);
+  AddText("b.0/graph.json", kAbout);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(Graphs()["rows"], 1);
+  EXPECT_EQ(Graphs()["duplicates"], 1);
+}
+
 TEST_F(GraphFilesTest, AnotherGraphWithTheSameKernelsIsARowThatLeadsToTheKeptOne) {
   AddText("b.0/graph.py", "class Graph:\n    x = 2\n");
   AddText("b.0/graph.json", kAbout);
