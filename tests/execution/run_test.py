@@ -268,6 +268,14 @@ class Replays(Base):
         self.assertEqual(row["mutants"]["mask"], {"caught": 1, "missed": 2, "total": 3})
         self.assertEqual(summary.errors, ["no kernel can be run on cpu"])
 
+    def test_a_kernel_with_one_case_gets_a_second_one_which_a_task_can_hide(self):
+        add_case(self.evidence)
+        for _ in range(2):  # the second run finds the score, and both cases
+            self.run_all(mutants=2, threshold=0.0)
+            made = [case for case in self.evidence.cases() if "made" in case.row["origin"]]
+            self.assertEqual([len(made), len(list(self.evidence.rows("adequacy")))], [1, 1])
+        self.assertEqual(self.outcomes(), [("exact", "")] * 2)
+
     def test_weak_cases_get_more_that_are_checked_against_the_reference(self):
         zeros = [{"bytes": 4 * N, "recipe": {"kind": "constant", "dtype": "float32", "value": 0.0}}] * 2
         add_case(self.evidence, inputs=zeros)

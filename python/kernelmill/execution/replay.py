@@ -198,7 +198,9 @@ class Kernel:
     def run(self) -> None:
         good = self._replay(self._cases)
         if self._settings.mutants and good and not self._shared.is_late():
-            self._score(good)
+            more = self._score(good)
+            if self._settings.made and len(good) + len(more) == 1:
+                self._finish_all(_turns(good, self._kernel.module), 1)  # a task hides one
 
     def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None,
                  runner: Runner | None = None) -> list[tuple[Execution, Verdict]]:
@@ -227,15 +229,15 @@ class Kernel:
 
     # ------------------------------------------------------------ mutants
 
-    def _score(self, cases: list[Case]) -> None:
-        """Scores the cases, and makes more where they catch too little."""
+    def _score(self, cases: list[Case]) -> list[Case]:
+        """Scores the cases, and makes more where they catch too little. Returns those that were made."""
         row: Row = {"type": "adequacy", "module_sha256": self._kernel.module_sha256, "kernel": self._kernel.name, **self._head}
         if self._shared.evidence.has(row):
-            return
+            return []
         mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
         fates = self._judge(mutants, cases)
         if self._shared.is_late():
-            return
+            return []
         recorded = _share(fates)
         more = self._vary(cases)
         fates = self._retry(fates, more)
@@ -256,6 +258,7 @@ class Kernel:
         with self._shared.lock:
             self._shared.evidence.add(row)
             self._shared.summary.scored += 1
+        return more
 
     def _retry(self, fates: list[tuple[Mutant, str]], cases: list[Case]) -> list[tuple[Mutant, str]]:
         """Returns the fates, those of mutants that were missed by more cases."""
