@@ -154,6 +154,13 @@ class Replays(Base):
             rows = self.judge(text.replace("    tl.store", f"{line}\n    tl.store"))
             self.assertEqual({row["outcome"] for row in rows}, {"exact"}, rows)
 
+    def test_a_loop_may_end_at_a_number_that_was_loaded(self):
+        text = modules["add_kernel"]
+        store = "    tl.store(out_ptr + at, twice(x) + y, mask=mask)"
+        loop = "    turns = tl.load(x_ptr) * 0.0 + 2.0\n    for _ in range(turns.to(tl.int32)):\n        y += x\n"
+        [row] = self.judge(text.replace(store, loop + store.replace("twice(x) + ", "")))
+        self.assertEqual((row["outcome"], row["message"]), ("exact", ""))
+
     def test_libdevice_is_computed(self):
         head = "from triton.language.extra import libdevice\n"
         for call in ("libdevice.abs({}) * tl.where({} < 0, -1.0, 1.0)", "tl.extra.cuda.libdevice.trunc({})"):

@@ -34,6 +34,7 @@ def correct(bounded: bool = True) -> None:
     interpreter.GridExecutor._init_args_hst = lambda _self, arguments, keywords: memory.begin(arguments, keywords)
     interpreter.GridExecutor._restore_args_dev = lambda *_: None
     tl.dtype.value = property(lambda self: self)  # a constexpr that is a type
+    _index_tensors(interpreter)
     _patch_language_once(interpreter, tl)
     narrow_floats.install(interpreter, tl)
     _join_tensors(interpreter, tl)
@@ -109,6 +110,17 @@ def _patch_language_once(interpreter: Any, language: Any) -> None:
 
     interpreter._patch_lang = patch_once
     patch_once(None)
+
+
+def _index_tensors(interpreter: Any) -> None:
+    """Scalars are arrays with one element, of which NumPy makes no number from 2.4 on."""
+    patch = interpreter._patch_lang_tensor
+
+    def patch_tensor(tensor: Any, *scope: Any) -> None:
+        patch(tensor, *scope)
+        tensor.__index__ = lambda self: int(self.handle.data.item())
+
+    interpreter._patch_lang_tensor = patch_tensor
 
 
 def _join_tensors(interpreter: Any, language: Any) -> None:
