@@ -24,6 +24,8 @@ from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
 from kernelmill.execution.runner import visible_gpus  # noqa: E402
+from kernelmill.tasks import references  # noqa: E402
+from kernelmill.tasks.contents import TaskCase  # noqa: E402
 
 NORMAL = {"kind": "normal", "dtype": "float32", "seed": 7, "mean": 0.5, "deviation": 2.0}
 MODULE = '''import triton
@@ -504,6 +506,20 @@ class Ragged(unittest.TestCase):
         self.assertTrue(ragged(41, 7))    # one block, partly empty
 
 
+class Pairings(unittest.TestCase):
+    def pairings(self, parameters, tensors):
+        arguments = [{"name": f"t{place}", **view("float32", [8], [1], place)} for place in range(tensors)]
+        storages = [{"bytes": 32, "recipe": {"kind": "constant", "dtype": "float32", "value": 0.0}}] * tensors
+        case = TaskCase(a_case(arguments=arguments, storages=storages, outputs=[]), False, (bytes(32),) * tensors, {})
+        return references._pairings([references._Parameter(f"p{place}", "", False) for place in range(parameters)], case)
+
+    def test_the_likeliest_come_first(self):
+        self.assertEqual(list(self.pairings(2, 2)), [{"p0": "t0", "p1": "t1"}, {"p0": "t1", "p1": "t0"}])
+
+    def test_a_search_ends_where_there_are_fewer_arguments_than_parameters(self):
+        self.assertEqual(list(self.pairings(14, 13)), [])
+
+
 class Item:
     """A test, as pytest has it."""
 
@@ -512,7 +528,7 @@ class Item:
         self.callspec = type("CallSpec", (), {"params": params})
 
 
-class Options(unittest.TestCase):
+class Recorder(unittest.TestCase):
     def test_small_tests_come_first(self):
         work = [recorder.estimate_work(each) for each in (
             Item("t[shape0]", shape=(2, 16), dtype="float16"), Item("t[shape1]", shape=(2, (64, 64)), flag=True), Item("t[8-a9]", name="a"),

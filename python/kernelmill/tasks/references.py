@@ -24,6 +24,7 @@ from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
 PAIRINGS = 96  # the most that are tried on a reference
+STEPS = 100_000  # the most in the search for pairings: of n arguments there may be n! and none
 REFERENCES = 4  # the most that are tried on a task
 VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test, and the most values of a name
 WRAPPER = "kernelmill_reference"
@@ -231,22 +232,24 @@ def _pairings(parameters: list[_Parameter], case: TaskCase) -> Iterator[dict[str
     choices = [(each, _candidates(each, case)) for each in parameters]
     if any(not found and not each.optional for each, found in choices):
         return
+    steps = itertools.count()
     # Those of a total rank come before those of the next one; a rank is a place among a parameter's candidates.
     for total in range(sum(len(found) for _, found in choices) + 1):
-        yield from _of_rank(choices, total, {})
+        yield from _of_rank(choices, total, {}, steps)
 
 
-def _of_rank(choices: list[tuple[_Parameter, list[str]]], total: int, taken: dict[str, str]) -> Iterator[dict[str, str]]:
+def _of_rank(choices: list[tuple[_Parameter, list[str]]], total: int, taken: dict[str, str], steps: Iterator[int]) -> Iterator[dict[str, str]]:
+    if next(steps) >= STEPS or total > sum(len(found) for _, found in choices):
+        return
     if not choices:
-        if total == 0:
-            yield dict(taken)
+        yield dict(taken)
         return
     (parameter, found), rest = choices[0], choices[1:]
     for rank, name in enumerate(found[:total + 1]):
         if name not in taken.values():
-            yield from _of_rank(rest, total - rank, {**taken, parameter.name: name})
+            yield from _of_rank(rest, total - rank, {**taken, parameter.name: name}, steps)
     if parameter.optional and total >= len(found):  # its default
-        yield from _of_rank(rest, total - len(found), taken)
+        yield from _of_rank(rest, total - len(found), taken, steps)
 
 
 def call_of(case: TaskCase, pairs: Sequence[tuple[str, str]]) -> Row:
