@@ -20,7 +20,7 @@ from kernelmill.errors import ProgramError  # noqa: E402
 from kernelmill.execution import bundle, confinement, elements, recipes, replay  # noqa: E402
 from kernelmill.execution.case import Case  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
-from kernelmill.execution.runner import Bounds, Runner  # noqa: E402
+from kernelmill.execution.runner import Bounds, Execution, Runner  # noqa: E402
 
 N = 100
 BOUNDS = Bounds(seconds=5, memory=1 << 30, arena=1 << 26)
@@ -269,6 +269,19 @@ class Replays(Base):
         self.assertEqual(row["mutants"]["mask"], {"caught": 3, "total": 3})
         self.assertGreaterEqual(row["seen_by_interpreter"], 2)
         self.assertEqual(summary.errors, [])
+
+    def test_a_mutant_that_an_interpreter_cannot_end_is_not_caught_by_it(self):
+        self.run_modules = Runner.run_modules
+        with unittest.mock.patch.object(Runner, "run_modules", autospec=True, side_effect=self.run_out_of_time):
+            row, _ = self.score_on_a_gpu(interpreter=True)
+        self.assertNotIn("seen_by_interpreter", row)
+
+    def run_out_of_time(self, runner, modules, kernel, launches, *rest, **how):
+        """Ends mutants on the interpreter beside the GPU as one does that is too slow."""
+        found = self.run_modules(runner, modules, kernel, launches, *rest, **how)
+        if isinstance(runner, ForgivingRunner):
+            return found
+        return [Execution(error="time: 20 s", stage="death") if place else each for each, (place, _, _) in zip(found, launches)]
 
     def test_a_machine_without_an_interpreter_scores_all_the_same_and_says_so(self):
         row, summary = self.score_on_a_gpu(interpreter=False)

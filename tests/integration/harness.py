@@ -31,8 +31,10 @@ def run(*argv, check=True, timeout=300, stdin_text=None, **kwargs):
         try:
             stdout, stderr = program.communicate(stdin_text, timeout)
         except subprocess.TimeoutExpired:
-            where = stacks(program.pid)
-            program.kill()
+            try:
+                where = stacks(program.pid)
+            finally:
+                program.kill()
             raise AssertionError(f"{argv} takes more than {timeout} s: {where}") from None
     if check and program.returncode != 0:
         raise AssertionError(f"{argv} exited {program.returncode}\n{stdout}\n{stderr}")
@@ -43,8 +45,11 @@ def stacks(pid):
     """Returns what the threads of a process that hangs are doing, as far as a debugger is installed."""
     if not shutil.which("gdb"):
         return "no gdb to look with"
-    looked = subprocess.run(["gdb", "--batch", "-p", str(pid), "-ex", "thread apply all backtrace 30"], capture_output=True, text=True,
-                            timeout=60, check=False)
+    try:
+        looked = subprocess.run(["gdb", "--batch", "-p", str(pid), "-ex", "thread apply all backtrace 30"], capture_output=True, text=True,
+                                timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return "the debugger hangs, too"
     return looked.stdout
 
 

@@ -113,7 +113,7 @@ def _patch_language_once(interpreter: Any, language: Any) -> None:
 
 
 def _index_tensors(interpreter: Any) -> None:
-    """Scalars are arrays with one element, of which NumPy makes no number from 2.4 on."""
+    """Scalars are arrays with one element. From 2.4 on, NumPy makes no number of them."""
     patch = interpreter._patch_lang_tensor
 
     def patch_tensor(tensor: Any, *scope: Any) -> None:

@@ -28,10 +28,11 @@ SAVE_SECONDS = 20
 SURVIVORS = 12
 TRIES = 4  # changes that are tried for a case that is made
 OPTIONS = 8  # the most cases that are made of options that no case varies
-LOOKED_AT, PROGRAMS = 3, 256  # the most cases, and programs of each, that a GPU's missed mutants run on the interpreter
+INTERPRETED_CASES, INTERPRETED_PROGRAMS = 3, 256  # the most of them that a GPU's missed mutants run on the interpreter
 ACCEPTED = ("exact", "close")
 # Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
 FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
+OUTSIDE = re.compile("out of bounds")  # the interpreter sees these; it is slow, so that time says nothing of a mutant
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class Kernel:
     def __init__(self, kernel: KernelRow, cases: list[Case], runner: Runner, settings: Settings, shared: _Shared,
                  interpreter: Callable[[], Runner | None] = lambda: None) -> None:
         self._kernel, self._runner, self._settings, self._shared = kernel, runner, settings, shared
-        self._interpreter, self._seen_there = interpreter, 0
+        self._interpreter, self._caught_by_interpreter = interpreter, 0
         self._cases = sorted(cases, key=lambda case: (sum(each["bytes"] for each in case.storages), case.id))
         self._head = {"device": settings.device, "toolchain": runner.toolchain}
 
@@ -199,7 +200,7 @@ class Kernel:
         good = self._replay(self._cases)
         if self._settings.mutants and good and not self._shared.is_late():
             more = self._score(good)
-            if self._settings.made and len(good) + len(more) == 1:
+            if self._settings.made and more is not None and len(good) + len(more) == 1:
                 self._finish_all(_turns(good, self._kernel.module), 1)  # a task hides one
 
     def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None,
@@ -229,15 +230,15 @@ class Kernel:
 
     # ------------------------------------------------------------ mutants
 
-    def _score(self, cases: list[Case]) -> list[Case]:
-        """Scores the cases, and makes more where they catch too little. Returns those that were made."""
+    def _score(self, cases: list[Case]) -> list[Case] | None:
+        """Scores the cases, and makes more where they catch too little. Returns those that were made, or None if time is over."""
         row: Row = {"type": "adequacy", "module_sha256": self._kernel.module_sha256, "kernel": self._kernel.name, **self._head}
         if self._shared.evidence.has(row):
             return []
         mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
         fates = self._judge(mutants, cases)
         if self._shared.is_late():
-            return []
+            return None
         recorded = _share(fates)
         more = self._vary(cases)
         fates = self._retry(fates, more)
@@ -253,8 +254,8 @@ class Kernel:
         missed = [{"kind": mutant.kind, "line": mutant.line, "change": mutant.change} for mutant, fate in fates if fate == "missed"]
         row |= {"cases": sorted(case.id for case in (*cases, *more)), "recorded_score": recorded, "score": score,
                 "mutants": {kind: dict(sorted(counts.items())) for kind, counts in sorted(kinds.items())}, "missed": missed[:SURVIVORS]}
-        if self._seen_there:
-            row["seen_by_interpreter"] = self._seen_there
+        if self._caught_by_interpreter:
+            row["seen_by_interpreter"] = self._caught_by_interpreter
         with self._shared.lock:
             self._shared.evidence.add(row)
             self._shared.summary.scored += 1
@@ -273,26 +274,27 @@ class Kernel:
         The interpreter tries what a GPU misses: it sees loads from outside of the tensors, which a dropped mask makes."""
         fates = self._try(mutants, cases, self._runner)
         missed = [mutant for mutant, fate in fates if fate == "missed"]
-        small = [case for case in cases if math.prod(case.row["grid"]) <= PROGRAMS][:LOOKED_AT]
+        small = [case for case in cases if math.prod(case.row["grid"]) <= INTERPRETED_PROGRAMS][:INTERPRETED_CASES]
         interpreter = self._interpreter() if missed and small else None
         if interpreter is None:
             return fates
         tried = self._execute([self._kernel.module], [(0, case) for case in small], MUTANT_SECONDS, interpreter)
-        met = [case for case, (_, verdict) in zip(small, tried) if verdict.outcome in ACCEPTED]
-        seen = {mutant for mutant, fate in self._try(missed, met, interpreter) if fate == "caught"} if met else set()
-        self._seen_there += len(seen)
+        passing = [case for case, (_, verdict) in zip(small, tried) if verdict.outcome in ACCEPTED]
+        seen = {mutant for mutant, fate in self._try(missed, passing, interpreter, OUTSIDE) if fate == "caught"} if passing else set()
+        self._caught_by_interpreter += len(seen)
         return [(mutant, "caught" if mutant in seen else fate) for mutant, fate in fates]
 
-    def _try(self, mutants: list[Mutant], cases: list[Case], runner: Runner) -> list[tuple[Mutant, str]]:
-        """Returns the fate of each mutant on one runner, in the order of the mutants. All run the smallest case, those that it misses the others."""
+    def _try(self, mutants: list[Mutant], cases: list[Case], runner: Runner, faults: re.Pattern[str] = FAULTS) -> list[tuple[Mutant, str]]:
+        """Returns the fate of each mutant on one runner, in the order of the mutants. All run the smallest case, those that it misses the
+        others. `faults`: the errors that catch a mutant."""
         modules = [self._kernel.module, *(mutant.module for mutant in mutants)]
         found: dict[int, list[tuple[Execution, Verdict]]] = {place: [] for place in range(len(modules))}
         for batch in (cases[:1], cases[1:]):
-            launches = [(place, case) for place in found if not place or not _is_caught(found[place]) for case in batch]
+            launches = [(place, case) for place in found if not place or not _is_caught(found[place], faults) for case in batch]
             for (place, _), result in zip(launches, self._execute(modules, launches, MUTANT_SECONDS, runner)):
                 found[place].append(result)
         reference = [execution.ttir for execution, _ in found[0]]
-        return [(mutant, _fate(found[place], reference)) for place, mutant in enumerate(mutants, 1)]
+        return [(mutant, _fate(found[place], reference, faults)) for place, mutant in enumerate(mutants, 1)]
 
     # ------------------------------------------------------------ more cases
 
@@ -321,7 +323,7 @@ class Kernel:
         more: list[Case] = []
         existing = {case.id for case in self._cases}
         turns = turns[:TRIES * most]
-        while turns and len(more) < most:
+        while turns and len(more) < most and not self._shared.is_late():
             tried, turns = turns[:most], turns[most:]
             finished = [case for case in self._finish(tried, differs) if case.id not in existing][:most - len(more)]
             existing |= {case.id for case in finished}
@@ -360,12 +362,12 @@ class Kernel:
         return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
 
 
-def _is_caught(found: list[tuple[Execution, Verdict]]) -> bool:
-    return any(verdict.outcome == "different" or (verdict.outcome == "error" and FAULTS.search(verdict.message)) for _, verdict in found)
+def _is_caught(found: list[tuple[Execution, Verdict]], faults: re.Pattern[str]) -> bool:
+    return any(verdict.outcome == "different" or (verdict.outcome == "error" and faults.search(verdict.message)) for _, verdict in found)
 
 
-def _fate(found: list[tuple[Execution, Verdict]], reference: list[str]) -> str:
-    if _is_caught(found):
+def _fate(found: list[tuple[Execution, Verdict]], reference: list[str], faults: re.Pattern[str]) -> str:
+    if _is_caught(found, faults):
         return "caught"
     if all(verdict.outcome == "error" for _, verdict in found):
         return "stillborn"

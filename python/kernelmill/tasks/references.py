@@ -24,7 +24,7 @@ from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
 PAIRINGS = 96  # the most that are tried on a reference
-STEPS = 100_000  # the most in the search for pairings: of n arguments there may be n! and none
+STEPS = 100_000  # the most in the search for pairings: n arguments can have n!, or none
 REFERENCES = 4  # the most that are tried on a task
 VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test, and the most values of a name
 WRAPPER = "kernelmill_reference"
