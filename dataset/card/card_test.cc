@@ -179,6 +179,10 @@ TEST(DatasetCard, CountsChangesOfKernels) {
   EXPECT_THAT(DatasetCard(report, {}),
               HasSubstr("Commits make 9 changes of 5 kernels; `history.jsonl` has 7: fix 4, speed "
                         "3. Withheld: license_files 2.\n"));
+  report["history"] = Json::parse(
+      R"({"changes": 2, "kernels": 1, "rows": 0, "kinds": {}, "withheld": {"license": 2}})");
+  EXPECT_THAT(DatasetCard(report, {}),
+              HasSubstr("2 changes of 1 kernel; there is no `history.jsonl`. Withheld: "));
 }
 
 TEST(DatasetCard, SaysWhatItWasHeldAgainst) {

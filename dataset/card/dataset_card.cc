@@ -449,8 +449,10 @@ std::string History(const Json& report) {
   const std::string withheld = CountList(history.at("withheld"));
   return absl::StrCat("## History\n\nCommits make ", Counted(Number(history, "changes"), "change"),
                       " of ", Counted(Number(history, "kernels"), "kernel"),
-                      "; `history.jsonl` has ", Number(history, "rows"), ": ",
-                      CountList(history.at("kinds")),
+                      Number(history, "rows") > 0
+                          ? absl::StrCat("; `history.jsonl` has ", Number(history, "rows"), ": ",
+                                         CountList(history.at("kinds")))
+                          : "; there is no `history.jsonl`",
                       ". Withheld: ", withheld.empty() ? "none" : withheld,
                       ".\nKinds and claims are what messages of commits say; nothing was "
                       "measured.\n\n");

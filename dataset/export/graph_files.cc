@@ -288,7 +288,9 @@ class WaitingRows {
     for (const std::string& key : keys) {
       const auto known = by_key_.find(key);
       if (known == by_key_.end()) continue;
-      rows_[known->second].duplicates.push_back({row.repository(), row.path()});
+      const size_t first = known->second;
+      rows_[first].duplicates.push_back({row.repository(), row.path()});
+      for (const std::string& other : keys) by_key_.emplace(other, first);
       return false;
     }
     for (const std::string& key : keys) by_key_.emplace(key, rows_.size());

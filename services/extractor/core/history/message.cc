@@ -320,24 +320,40 @@ class LineClaims {
   std::vector<v1::Claim>& out_;
 };
 
-// Returns the devices of a claim's line; else the one of the nearest line above that names any;
-// else the only one of the message. If there are several, it is not known which was measured.
-std::vector<std::string> ChooseDevices(std::vector<std::string> of_line,
-                                       const std::vector<std::string>& above,
-                                       absl::string_view message) {
-  if (!of_line.empty()) return of_line;
-  std::vector<std::string> one = above.empty() ? FindDevices(message) : above;
-  if (one.size() > 1) one.clear();
-  return one;
-}
+// Chooses the devices of claims. Not thread-safe. A message is searched once at most.
+class ClaimDevices {
+ public:
+  explicit ClaimDevices(absl::string_view message) : message_(message) {}
+
+  // Returns the devices of a claim's line; else the one of the nearest line above that names any;
+  // else the only one of the message. If there are several, it is not known which was measured.
+  std::vector<std::string> Choose(const std::vector<std::string>& of_line) {
+    if (!of_line.empty()) return of_line;
+    if (above_.empty() && !anywhere_.has_value()) anywhere_ = FindDevices(message_);
+    std::vector<std::string> one = above_.empty() ? *anywhere_ : above_;
+    if (one.size() > 1) one.clear();
+    return one;
+  }
+
+  // Notes the devices of a line that ends.
+  void Pass(std::vector<std::string> of_line) {
+    if (!of_line.empty()) above_ = std::move(of_line);
+  }
+
+ private:
+  const absl::string_view message_;
+  std::vector<std::string> above_;
+  std::optional<std::vector<std::string>> anywhere_;
+};
 
 }  // namespace
 
 std::vector<v1::Claim> FindClaims(absl::string_view message) {
   std::vector<v1::Claim> claims;
-  std::vector<std::string> above;
+  ClaimDevices all_devices(message);
   bool in_table = false, measured = false;  // the rows of a table are measured if its head says so
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {
+    if (claims.size() == kMostClaims) break;
     const bool row = absl::StartsWith(absl::StripLeadingAsciiWhitespace(line), "|");
     if (row && !in_table) measured = SaysMeasure(line);
     if (!row) measured = false;
@@ -348,13 +364,13 @@ std::vector<v1::Claim> FindClaims(absl::string_view message) {
     std::vector<v1::Claim> of_line;
     LineClaims(line, measured, of_line).Read();
     if (!of_line.empty()) {
-      const std::vector<std::string> chosen = ChooseDevices(devices, above, message);
+      const std::vector<std::string> chosen = all_devices.Choose(devices);
       for (v1::Claim& claim : of_line) {
         *claim.mutable_hardware() = {chosen.begin(), chosen.end()};
         if (claims.size() < kMostClaims) claims.push_back(std::move(claim));
       }
     }
-    if (!devices.empty()) above = std::move(devices);
+    all_devices.Pass(std::move(devices));
   }
   return claims;
 }

@@ -85,6 +85,15 @@ TEST(FindClaimsTest, ADeviceOfAnotherLineCountsIfItIsTheOnlyOne) {
   EXPECT_THAT(Claims("1.2x faster\n\nH100 and A100"), ElementsAre("ratio 1.2 x"));
 }
 
+TEST(FindClaimsTest, ALongMessageHasTheFirstClaims) {
+  std::string message = "Speed up\n\n";
+  for (int i = 0; i < 13'000; ++i) message += "1 ms\n";
+  message += "on an H100";
+  const std::vector<v1::Claim> claims = FindClaims(message);
+  ASSERT_EQ(claims.size(), 32);
+  EXPECT_EQ(claims.back().hardware(0), "H100");
+}
+
 TEST(FindClaimsTest, OtherNumbersAreNoClaims) {
   EXPECT_THAT(Claims("Support 4x4 tiles and 16x16 blocks, faster"), IsEmpty());
   EXPECT_THAT(Claims("Use 50% of the rows"), IsEmpty());
