@@ -450,13 +450,22 @@ bool IsOwnName(const std::vector<code::Token>& tokens, size_t at) {
   return at + 1 == tokens.size() || tokens[at + 1].text != "(";
 }
 
+// Says whether the name at the head of a statement is assigned to.
+bool IsTarget(const std::vector<code::Token>& tokens, size_t at) {
+  if (at + 1 == tokens.size()) return false;
+  const absl::string_view next = tokens[at + 1].text;
+  const bool compares = next == "==" || next == "<=" || next == ">=" || next == "!=";
+  return next == "," || (absl::EndsWith(next, "=") && !compares);
+}
+
 // Returns the names that a Python function gives to its parameters and variables.
 absl::flat_hash_set<absl::string_view> ReadBoundNames(const std::vector<code::Token>& function) {
   const std::vector<absl::string_view> parameters = ReadParameters(function);
   absl::flat_hash_set<absl::string_view> names(parameters.begin(), parameters.end());
   for (size_t at = 0; at < function.size(); ++at) {
     const bool loop = at > 0 && function[at - 1].text == "for";
-    if (function[at].begins_statement || loop) names.insert(function[at].text);
+    const bool target = function[at].begins_statement && IsTarget(function, at);
+    if (target || loop) names.insert(function[at].text);
   }
   return names;
 }

@@ -115,6 +115,10 @@ TEST(JudgeKindTest, TextsThatDifferInNamesOfTheirOwnAloneAreRefactored) {
   EXPECT_EQ(judge("def k(a):\n    f(a, ONE)\n", "def k(a):\n    f(a, TWO)\n"), "fix");
   EXPECT_EQ(judge("def k(a):\n    f(a.x, '1, 2')\n", "def k(a):\n    f(a.x, '2, 1')\n"), "fix");
   EXPECT_EQ(judge("def k(a):\n    f(a.x)\n", "def k(a):\n    f(a.y)\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    for i in a:\n        break\n",
+                  "def k(a):\n    for i in a:\n        continue\n"),
+            "fix");
+  EXPECT_EQ(judge("def k(a):\n    tl.f(a)\n", "def k(a):\n    tx.f(a)\n"), "fix");
 }
 
 TEST(JudgeKindTest, AnAttributeIsNotTheKernelsName) {
