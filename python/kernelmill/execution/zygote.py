@@ -8,7 +8,7 @@ model of the module instead; its rows have {"results", "launched"}. `reference` 
 timers meanwhile. With "stop", the launches after one that ended the process have no rows.
 
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
-in `error`, `ttir` and `times`. The judge looks at the arena alone."""
+in `error`, `ttir`, `times`, and of a host function `results` and `launched`. The judge reads results from the arena alone."""
 
 from __future__ import annotations
 
