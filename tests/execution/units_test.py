@@ -435,8 +435,13 @@ class Ptx(unittest.TestCase):
                 ("cvt.rn.satfinite.e2m1x2.f32 $0, $1, $2;", (quarter, six), 0x87), ("cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", (one, two), 0x3840),
                 ("cvt.rn.f16x2.e5m2x2 $0, $1;", (0x3C40,), 0x3C004000), ("cvt.rp.ue8m0x2.f32 $0, 0.0, $1;", (int(self.bits(3.0)[0]),), 0x81),
                 ("cvt.f32.bf16 $0, $1;", (0x3F80,), one), ("cvt.rni.s32.f32 $0, $1;", (int(self.bits(-2.5)[0]),), 0xFFFFFFFE),
-                ("cvt.rzi.u8.f32 $0, $1;", (int(self.bits(300.0)[0]),), 255), ("cvt.s32.s8 $0, $1;", (0x80,), 0xFFFFFF80)):
-            self.assertEqual(self.run_one(code, *inputs), [expected], code)
+                ("cvt.rzi.u8.f32 $0, $1;", (int(self.bits(300.0)[0]),), 255), ("cvt.s32.s8 $0, $1;", (0x80,), 0xFFFFFF80),
+                ("cvt.rn.bf16x2.ue8m0x2 $0, $1;", (0xFF80,), 0x7FC04000)):
+            self.assertEqual([each & 0xFFFFFFFF for each in self.run_one(code, *inputs)], [expected], code)
+
+    def test_a_narrow_signed_result_fills_its_register(self):
+        self.assertEqual(self.run_one("cvt.s8.s32 a, $1; cvt.rn.f32.s32 $0, a;", 0xFF), [int(self.bits(-1.0)[0])])
+        self.assertEqual(self.run_one("cvt.u8.s32 a, $1; cvt.rn.f32.s32 $0, a;", 0xFF), [int(self.bits(255.0)[0])])
 
     def test_bits_are_combined(self):
         for code, inputs, expected in (
@@ -452,6 +457,45 @@ class Ptx(unittest.TestCase):
         self.assertEqual(self.run_one("fma.rn.f32 $0, $1, $1, $2;", third, other), [int(self.bits(x * x + y)[0])])
         self.assertEqual(self.run_one("add.f16x2 $0, $1, $2;", 0x3C006400, 0x3C003C00), [0x40006401])
         self.assertEqual(self.run_one("mul.bf16x2 $0, $1, $2;", 0x3F804000, 0x40404040), [0x404040C0])
+
+    def test_64_bits_round_to_the_nearest(self):
+        draw = numpy.random.default_rng(0)
+        x, y = draw.random(1000), draw.random(1000)
+        for name, expected in (("add", x + y), ("sub", x - y), ("mul", x * y), ("div", x / y)):
+            [found] = ptx.run(f"{name}.rn.f64 $0, $1, $2;", 1, [x.view(numpy.uint64), y.view(numpy.uint64)], 1000)
+            self.assertTrue((found.view(numpy.float64) == expected).all(), name)
+
+    def test_nan_is_in_no_ordered_relation(self):
+        nan, one, two = (int(each) for each in self.bits(numpy.nan, 1.0, 2.0))
+        for relation in ("eq", "ne", "lt", "le", "gt", "ge"):
+            self.assertEqual(self.run_one(f"setp.{relation}.f32 $0, $1, $2;", nan, one), [0], relation)
+        self.assertEqual(self.run_one("setp.ne.f32 $0, $1, $2;", two, one), [1])
+        self.assertEqual(self.run_one("setp.ne.u32 $0, $1, $2;", 2, 2), [0])
+
+    def test_flushed_numbers_are_those_below_the_normal_ones_of_their_type(self):
+        self.assertEqual(self.run_one("add.ftz.f16 $0, $1, $2;", 0x0010, 0), [0])
+        self.assertEqual(self.run_one("add.f16 $0, $1, $2;", 0x0010, 0), [0x0010])
+        self.assertEqual(self.run_one("cvt.rpi.ftz.s32.f32 $0, $1;", 1), [0])
+
+    def test_scopes_one_after_another_may_use_a_name_again(self):
+        self.assertEqual(self.run_one("{.reg .b32 a<2>; mov.b32 a0, 1;} {.reg .b32 a<2>; mov.b32 a0, 5; mov.b32 $0, a0;}", 0), [5])
+
+    def test_literals_are_those_of_ptx(self):
+        self.assertEqual(self.run_one("and.b32 $0, $1, 017;", 255), [15])
+        self.assertEqual(self.run_one("mov.f32 $0, 1.5;", 0), [int(self.bits(1.5)[0])])
+        for code in ("and.b32 $0, $1, 019;", "add.f32 $0, $1, 1;", "mov.f32 $0, nan;", "mov.f32 $0, 0d3FF0000000000000;"):
+            with self.assertRaises(ptx.Unsupported, msg=code):
+                self.run_one(code, 0)
+
+    def test_what_would_be_wrong_is_refused(self):
+        for code in ("fma.rn.f64 $0, $1, $1, $1;", "min.f32 $0, $1, $1, $1;", "max.f32 $0, $1, $1, $1;", "abs.f32 $0, $1, $1;",
+                     "add.u32 $0, $1;", "not.b32 $0, $1, $1;", "mov.b32 $0, $1, $1;", "rcp.approx.ftz.f64 $0, $1;",
+                     "cvt.f32.f16 $0, $1, $1;", "cvt.rn.ftz.f32.f64 $0, $1;", "mov.b64 a, 0x1000001000000001; cvt.rn.f32.s64 $0, a;",
+                     "cvt.rn.f16x2.e5m2x2 $0, $1, $1;",
+                     "{.reg .b32 a; mov.b32 a, $1; {.reg .b32 a; mov.b32 a, 5;} mov.b32 $0, a;}",
+                     "{.reg .b32 a<3>; {.reg .b32 b, a2; mov.b32 $0, 1;}}"):
+            with self.assertRaises(ptx.Unsupported, msg=code):
+                self.run_one(code, 0)
 
     def test_what_is_no_arithmetic_is_refused_by_name(self):
         for code, name in (("bar.sync 0;", "bar.sync"), ("ld.global.b32 $0, [$1];", "ld.global.b32"), ("mov.u32 $0, %tid.x;", "%tid.x"),

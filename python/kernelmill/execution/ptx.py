@@ -19,17 +19,23 @@ _WORD = numpy.uint64
 _FLOATS = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 _SIZES = {"pred": 1, "e2m1": 4, "e4m3": 8, "e5m2": 8, "ue8m0": 8}
 _E2M1 = numpy.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+_SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126}  # normal numbers: what is smaller is flushed
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0, "f16": 65504.0}
 _APPROXIMATED: dict[str, Callable[[Array], Array]] = {
     "ex2": numpy.exp2, "lg2": numpy.log2, "rcp": numpy.reciprocal, "rsqrt": lambda x: 1 / numpy.sqrt(x), "sqrt": numpy.sqrt,
     "sin": numpy.sin, "cos": numpy.cos, "tanh": numpy.tanh}
 _COMPARED: dict[str, Callable[[Array, Array], Array]] = {
-    "eq": numpy.equal, "ne": numpy.not_equal, "lt": numpy.less, "le": numpy.less_equal, "gt": numpy.greater, "ge": numpy.greater_equal}
+    "eq": numpy.equal, "ne": lambda x, y: (x < y) | (x > y), "lt": numpy.less, "le": numpy.less_equal, "gt": numpy.greater, "ge": numpy.greater_equal}
 # Modifiers that change no result here: the rounding that is always used, and parts of an approximation.
 _SAME = frozenset(("rn", "approx", "full", "ftz", "lo", "noftz"))
 _ROUNDED = {"rni": numpy.rint, "rzi": numpy.trunc, "rmi": numpy.floor, "rpi": numpy.ceil}
 _STATEMENT = re.compile(r"(?:@(!?)(%?[\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)", re.DOTALL)
-_INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?")
+# How many operands an instruction reads. A conversion reads as many as its types need.
+_READ = {"mov": 1, "selp": 3, "setp": 2, "add": 2, "sub": 2, "mul": 2, "div": 2, "min": 2, "max": 2, "fma": 3, "mad": 3, "abs": 1, "neg": 1,
+         "and": 2, "or": 2, "xor": 2, "not": 1, "shl": 2, "shr": 2, "lop3": 4, "prmt": 3, **dict.fromkeys(_APPROXIMATED, 1)}
+_INTEGER = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9]\d*))U?")
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
+_DECLARED = re.compile(r"(%?[\w$]+)(?:<(\d+)>)?\s*(?:,|$)")
 _BITS_OF_FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})")
 
 
@@ -58,11 +64,15 @@ def run(code: str, outputs: int, inputs: list[Array], count: int) -> list[Array]
 
 def _statements(code: str) -> Iterator[tuple[str, bool, str, list[str]]]:
     """Yields the predicate, whether it is negated, the instruction and its operands."""
+    scopes: list[set[str]] = [set()]
     text = re.sub(r"/\*.*?\*/", " ", re.sub(r"//[^\n]*", " ", code), flags=re.DOTALL)
     for part in text.split(";"):
         statement = part.strip()
-        while statement[:1] in ("{", "}"):  # scopes: no register means two things here
+        while statement and statement[0] in "{}":
+            scopes = [*scopes, set()] if statement[0] == "{" else scopes[:-1]
             statement = statement[1:].lstrip()
+        if statement.startswith(".reg"):
+            _declare(statement, scopes)
         if not statement or statement.startswith(".reg"):
             continue
         found = _STATEMENT.fullmatch(statement)
@@ -70,6 +80,15 @@ def _statements(code: str) -> Iterator[tuple[str, bool, str, list[str]]]:
             raise Unsupported(f"the PTX {' '.join(statement.split())[:60]} on the interpreter")
         operands = [each.strip() for each in re.findall(r"\{[^}]*\}|[^,{}]+", found[4]) if each.strip()]
         yield found[2] or "", found[1] == "!", found[3], operands
+
+
+def _declare(statement: str, scopes: list[set[str]]) -> None:
+    """Adds the registers of a declaration to the innermost scope. Unsupported: a name means two things here."""
+    for name, count in _DECLARED.findall(statement):
+        names = {f"{name}{place}" for place in range(int(count))} if count else {name}
+        if not scopes or any(names & scope for scope in scopes):
+            raise Unsupported(f"another PTX register {name} on the interpreter")
+        scopes[-1].update(names)
 
 
 class _Machine:
@@ -87,7 +106,7 @@ class _Machine:
             handler = self._compute
         elif operation in ("and", "or", "xor", "not", "shl", "shr", "lop3", "prmt"):
             handler = self._combine
-        if handler is None or not operands:
+        if handler is None or not operands or _READ.get(operation, len(operands) - 1) != len(operands) - 1:
             raise Unsupported(f"the PTX instruction {name} on the interpreter")
         value, size = handler(name, operation, modifiers, operands[1:])
         self._write(operands[0], value & _mask(size), size, self._read(predicate, 1).astype(bool) ^ negated if predicate else None)
@@ -112,7 +131,7 @@ class _Machine:
             return found
         if operand in self.registers:
             return self.registers[operand] & _mask(size)
-        bits = _literal(operand, kind)
+        bits = _literal(operand, kind, size)
         if bits is None:
             raise Unsupported(f"the PTX operand {operand} on the interpreter")
         return numpy.full(self._count, bits & ((1 << size) - 1), _WORD)
@@ -159,8 +178,11 @@ class _Machine:
         if kind.partition("x")[0] not in _FLOATS:
             return self._compute_integers(operation, kind, operands), width(kind)
         ftz, nan = "ftz" in modifiers, "NaN" in modifiers
+        if kind == "f64" and operation in ("fma", "mad"):  # its product has more than 64 bits
+            raise Unsupported(f"the PTX instruction {name} on the interpreter")
+        add = numpy.add if kind == "f64" else _sum
         functions: dict[str, Callable[..., Array]] = {
-            "add": _sum, "sub": lambda x, y: _sum(x, -y), "mul": numpy.multiply, "div": numpy.divide, "fma": _fused, "mad": _fused,
+            "add": add, "sub": lambda x, y: add(x, -y), "mul": numpy.multiply, "div": numpy.divide, "fma": _fused, "mad": _fused,
             "min": numpy.minimum if nan else numpy.fmin, "max": numpy.maximum if nan else numpy.fmax, "abs": numpy.abs,
             "neg": numpy.negative}
         return self._each_part(kind, operands, functions[operation], ftz), width(kind)
@@ -183,16 +205,18 @@ class _Machine:
     def _each_part(self, kind: str, operands: list[str], function: Callable[..., Array], ftz: bool) -> Array:
         """Applies a function to each number of a packed type."""
         base, _, parts = kind.partition("x")
+        if ftz and base not in _SMALLEST:
+            raise Unsupported(f"PTX's ftz for {kind} on the interpreter")
         size = width(base)
         result = numpy.zeros(self._count, _WORD)
         read = [self._read(each, width(kind), base) for each in operands]
         for place in range(int(parts or 1)):
             values = [_values((each >> _WORD(place * size)) & _mask(size), base) for each in read]
             if ftz:
-                values = [numpy.where(numpy.abs(each) < 2.0**-126, numpy.copysign(0.0, each), each) for each in values]
+                values = [_flush(each, base) for each in values]
             found = function(*values)
             if ftz:
-                found = numpy.where(numpy.abs(found) < 2.0**-126, numpy.copysign(0.0, found), found)
+                found = _flush(found, base)
             result |= _bits(found, base) << _WORD(place * size)
         return result
 
@@ -208,11 +232,15 @@ class _Machine:
             sources = [(read >> _WORD(place * size)) & _mask(size) for place in range(int(given))]
         else:      # the first operand becomes the upper half
             sources = [self._read(each, size, of) for each in reversed(operands)]
-        if len(sources) != int(parts or 1):
+        if len(sources) != int(parts or 1) or given and len(operands) != 1 or of == "f64" and "ftz" in others:
             raise Unsupported(f"the PTX instruction {name} on the interpreter")
         result = numpy.zeros(self._count, _WORD)
         for place, source in enumerate(sources):
-            result |= _convert(name, to, _values(source, of), others) << _WORD(place * width(to))
+            values = _values(source, of)
+            values = _flush(values, of) if "ftz" in others and of == "f32" else values
+            result |= _convert(name, to, values, others) << _WORD(place * width(to))
+        if to.startswith("s"):  # the sign fills a register that is wider
+            return _values(result, to).view(_WORD), 64
         return result, width(kinds[0])
 
 
@@ -229,21 +257,23 @@ def _kind(name: str, modifiers: list[str], known: frozenset[str] | set[str] = fr
     return modifiers[-1]
 
 
-def _literal(text: str, kind: str) -> int | None:
-    """Returns the bits of a number, or None."""
+def _literal(text: str, kind: str, size: int) -> int | None:
+    """Returns the bits of a number, or None: it is no number of this type and size."""
     if found := _BITS_OF_FLOAT.fullmatch(text):
-        return int(found[1] or found[2], 16)
-    if _INTEGER.fullmatch(text):
-        return int(text.rstrip("U"), 0)
-    try:
-        value = float(text)
-    except ValueError:
+        return int(found[1] or found[2], 16) if size == (32 if found[1] else 64) else None
+    if kind in _FLOATS:
+        return int(_bits(numpy.array([float(text)]), kind)[0]) if _DECIMAL.fullmatch(text) else None
+    whole = _INTEGER.fullmatch(text)
+    if whole is None:
         return None
-    return int(_bits(numpy.array([value]), kind if kind in _FLOATS else "f32")[0])
+    digits, base = next((digits, base) for digits, base in zip(whole.groups()[1:], (16, 2, 8, 10)) if digits)
+    return int(whole[1] + digits, base)
 
 
 def _values(bits: Array, kind: str) -> Array:
     """Returns numbers: float64 of floating-point types, int64 or uint64 of integers."""
+    if kind == "ue8m0":
+        return numpy.where(bits == 255, numpy.nan, numpy.exp2(bits.astype(numpy.float64) - 127))
     if kind == "e2m1":
         return numpy.where(bits & _WORD(8), -1.0, 1.0) * _E2M1[(bits & _WORD(7)).astype(numpy.int64)]
     size = width(kind)
@@ -267,6 +297,11 @@ def _odd(values: Array, rounded: Array) -> Array:
     inexact = (rounded.astype(numpy.float64) != values) & numpy.isfinite(rounded) & (rounded.view(numpy.uint32) % 2 == 0)
     towards = numpy.where(rounded < values, numpy.inf, -numpy.inf).astype(numpy.float32)
     return numpy.where(inexact, numpy.nextafter(rounded, towards), rounded)
+
+
+def _flush(values: Array, kind: str) -> Array:
+    """Returns numbers with zeros for those that are below the normal ones of a type."""
+    return numpy.where(numpy.abs(values) < _SMALLEST[kind], numpy.copysign(0.0, values), values)
 
 
 def _sum(x: Array, y: Array) -> Array:
@@ -298,6 +333,8 @@ def _convert(name: str, to: str, values: Array, how: set[str]) -> Array:
         found = numpy.where((up < down) | ((up == down) & (above % 2 == 0)), above, below)
         return (found | numpy.where(numpy.signbit(values) & ~numpy.isnan(values), 8, 0)).astype(_WORD)
     if to in _FLOATS:
+        if values.dtype.kind != "f" and to != "f64" and (numpy.abs(values.astype(numpy.float64)) > 2.0**53).any():
+            raise Unsupported(f"the PTX instruction {name} of large numbers on the interpreter")  # it would be rounded twice
         values = values.astype(numpy.float64)
         values = numpy.clip(values, 0.0, 1.0) if "sat" in how else values
         if "satfinite" in how:
