@@ -1,5 +1,6 @@
 """Runs answers of models on the cases of a dataset's tasks: `kernelmill evaluate --run`."""
 
+import ast
 import dataclasses
 import hashlib
 import json
@@ -25,6 +26,7 @@ from kernelmill.errors import DatasetError  # noqa: E402
 from kernelmill.execution import answer_match, answers, elements, recipes, timing  # noqa: E402
 from kernelmill.execution.case import Case  # noqa: E402
 from kernelmill.execution.runner import Bounds  # noqa: E402
+from kernelmill.tasks import model_calls  # noqa: E402
 
 BOUNDS = Bounds(seconds=20, memory=1 << 30, arena=1 << 26)
 LAUNCHER = '''
@@ -171,11 +173,11 @@ class Kernels(Base):
         wrong = kernels.SOURCE.replace("twice(x) + y", "x + y")
         examine, ran = answers.Examiner.examine, []
 
-        def counted(examiner, code):
-            ran.append(code)
+        def counted(examiner, answer):
+            ran.append(answer["code"])
             if len(ran) == 2:
                 raise DatasetError("cut off")
-            return examine(examiner, code)
+            return examine(examiner, answer)
 
         with mock.patch.object(answers.Examiner, "examine", counted):
             with self.assertRaisesRegex(DatasetError, "cut off"):
@@ -369,8 +371,25 @@ class Models(Base):
         self.assertEqual((without["outcome"], without["message"]), ("error", "it has no ModelNew, which its problem asks for"))
         self.assertEqual(model["outcome"], "correct")
 
+    def test_with_a_problem_the_model_decides_and_not_what_a_kernel_of_the_tasks_name_takes(self):
+        swapped = self.changed("](x, y, out", "](y, x, out", self.changed("twice(x) + y", "x + twice(y)"))
+        prompt = f"Optimize this.\n# Licence: MIT. Made by kernelmill export-tasks of case {add_case(9).id}.\n"
+        wrong = self.changed("](x, y, out", "](y, x, out")
+        self.assertEqual(self.each(swapped, MODEL, wrong, prompt=prompt),
+                         [("correct", "model", ""), ("correct", "kernel and model", ""), ("wrong", "kernel and model", "values differ")])
+
 
 class Names(unittest.TestCase):
+    def test_a_model_is_a_class_of_the_module(self):
+        for code, found in (("class ModelNew: pass", True), ("if x:\n  class ModelNew: pass", True), ("def f():\n  class ModelNew: pass", False),
+                            ("class A:\n  class ModelNew: pass", False), ("def f():\n  ModelNew = 1", False), ("ModelNew = Model", True)):
+            self.assertEqual(answer_match.has_model(ast.parse(code)), found, code)
+
+    def test_the_last_problem_of_a_prompt_is_its_task(self):
+        first, last = (f"Made by kernelmill export-tasks of case {letter * 64}." for letter in "ab")
+        self.assertEqual(model_calls.case_of_prompt(f"Example: {first}\nTask: {last}"), "b" * 64)
+        self.assertEqual(model_calls.case_of_prompt("Write it."), "")
+
     def test_pointers_are_named_for_their_tensors(self):
         self.assertEqual([answer_match.plain(name) for name in ("x_ptr", "X", "x", "q_pointer", "Out_ptr", "ptr")],
                          ["x", "x", "x", "q", "out", "ptr"])

@@ -91,9 +91,10 @@ def match_answer(code: str, kernel: str, case: Case, launcher: Host | None) -> M
 
 
 def has_model(tree: ast.Module) -> bool:
-    """Returns whether a module defines ModelNew."""
+    """Returns whether a module binds ModelNew: as a class, or as another name of one."""
     return any(isinstance(each, ast.ClassDef) and each.name == MODEL or
-               isinstance(each, ast.Name) and each.id == MODEL and isinstance(each.ctx, ast.Store) for each in ast.walk(tree))
+               isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and
+               any(isinstance(target, ast.Name) and target.id == MODEL for target in each.targets) for each in _statements(tree.body))
 
 
 def find_host(module: str, name: str) -> Host | None:
@@ -151,15 +152,18 @@ def _host(code: str, function: ast.FunctionDef) -> Host:
 
 def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
     """Yields the functions that a module binds, the last of each name."""
-    found: dict[str, ast.FunctionDef] = {}
+    yield from {each.name: each for each in _statements(body) if isinstance(each, ast.FunctionDef)}.values()
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yields the statements of a module, also those in its branches, and none in its functions and classes."""
     waiting = list(body)
     while waiting:
         each = waiting.pop(0)
-        if isinstance(each, ast.FunctionDef):
-            found[each.name] = each
-        elif isinstance(each, (ast.If, ast.Try, ast.With)):
+        if isinstance(each, (ast.If, ast.Try, ast.With)):
             waiting[:0] = [child for child in ast.iter_child_nodes(each) if isinstance(child, ast.stmt)]
-    yield from found.values()
+        else:
+            yield each
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:

@@ -18,9 +18,10 @@ _MADE_OF = re.compile(r"Made by kernelmill export-tasks of case ([0-9a-f]{64})\.
 
 
 def case_of_prompt(prompt: str) -> str:
-    """Returns the id of the case that a problem in a prompt has the shapes of; empty if the prompt has no problem."""
-    found = _MADE_OF.search(prompt)
-    return found[1] if found else ""
+    """Returns the id of the case that the last problem of a prompt has the shapes of; empty if the prompt has no problem. Problems before
+    it are examples."""
+    found: list[str] = _MADE_OF.findall(prompt)
+    return found[-1] if found else ""
 
 
 class ModelCalls:
