@@ -23,7 +23,7 @@ import json_test  # noqa: E402
 import kernels  # noqa: E402
 import run_test as cases  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
-from kernelmill.execution import answer_match, answers, elements, recipes, timing  # noqa: E402
+from kernelmill.execution import answer_match, answers, elements, own_launches, recipes, timing  # noqa: E402
 from kernelmill.execution.case import Case  # noqa: E402
 from kernelmill.execution.runner import Bounds  # noqa: E402
 from kernelmill.tasks import model_calls  # noqa: E402
@@ -55,6 +55,25 @@ class ModelNew(torch.nn.Module):
         add_kernel[(-(-x.numel() // 64),)](x, y, out, x.numel(), BLOCK=64)
         return out
 '''
+
+FLAGS = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def flag(out, n, SIZE: tl.constexpr):
+    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    tl.store(out + at, at >= 0, mask=at < n)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, y):
+        every = torch.zeros(x.numel(), dtype=torch.bool)
+        flag[(-(-x.numel() // 64),)](every, x.numel(), SIZE=64)
+        return torch.where(every, x + x + y, x)
+"""
 
 
 def torch_is_here():
@@ -351,6 +370,25 @@ class Models(Base):
             with self.subTest(name):
                 self.assertEqual(found, ("wrong", "kernel and model", message))
 
+    def test_a_model_may_keep_its_buffer_and_write_flags(self):
+        kept = self.changed("        out = torch.empty_like(x)\n",
+                            "        if not hasattr(self, 'out'):\n            self.out = torch.empty_like(x)\n        out = self.out\n")
+        self.assertEqual(self.each(kept, FLAGS), [("correct", "kernel and model", ""), ("correct", "model", "")])
+
+    def test_a_kernel_whose_result_does_not_count_is_found(self):
+        model = MODEL.replace("BLOCK", "SIZE")
+        torch_first = self.changed("return out", "self.calls = getattr(self, 'calls', 0) + 1\n"
+                                   "        return torch.add(x + x, y) if self.calls == 1 else out", model)
+        idle = self.changed("        return out", "        return torch.add(x + x, y)", model).replace("y, out, x.numel()", "y, out, 0")
+        for (name, _), found in self.paired((
+                ("torch first, the kernel second", torch_first),
+                ("0 times the kernel's result", self.changed("return out", "return torch.add(x + x, y) + 0 * out", model)),
+                ("an error if the result is not a number", self.changed(
+                    "return out", "assert not out.isnan().any()\n        return torch.add(x + x, y)", model)),
+                ("a kernel that writes nothing", idle))):
+            with self.subTest(name):
+                self.assertEqual(found, ("wrong", "model", "its result does not come from its kernels"))
+
     def test_a_model_that_cannot_be_called_is_an_error(self):
         for outcome, _, message in self.each(
                 self.changed("forward(self, x, y)", "forward(self, x, y, z)"),
@@ -377,6 +415,33 @@ class Models(Base):
         wrong = self.changed("](x, y, out", "](y, x, out")
         self.assertEqual(self.each(swapped, MODEL, wrong, prompt=prompt),
                          [("correct", "model", ""), ("correct", "kernel and model", ""), ("wrong", "kernel and model", "values differ")])
+
+
+@unittest.skipUnless(torch_is_here(), "torch is not installed")
+class Inverted(unittest.TestCase):
+    def test_what_changed_differs_and_is_finite(self):
+        import torch
+
+        for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+            highest = torch.finfo(dtype).max
+            after = torch.tensor([-0.5, 0.0, -0.0, 1.0, highest, -highest, float("nan"), 7.0], dtype=torch.float64).to(dtype)
+            was = after.double().clone()
+            before = torch.cat([after[:7].view(torch.uint8) ^ 1, after[7:].view(torch.uint8)])
+            self.assertTrue(own_launches._invert(after.view(torch.uint8), before, dtype))
+            found = after.double()
+            self.assertTrue(bool(torch.isfinite(found).all()), (dtype, found))
+            self.assertTrue(bool(((found[:6] - was[:6]).abs() >= 1).all()), (dtype, found))
+            self.assertEqual(float(found[7]), 7.0)  # it did not change
+
+    def test_flags_and_whole_numbers_are_the_opposite(self):
+        import torch
+
+        for given, expected in ((torch.tensor([True, False]), [False, True]), (torch.tensor([5, -1]), [-6, 0])):
+            flat = given.view(torch.uint8)
+            self.assertTrue(own_launches._invert(flat, flat ^ 3, given.dtype))
+            self.assertEqual(given.tolist(), expected)
+            self.assertFalse(own_launches._invert(flat, flat.clone(), given.dtype))
+            self.assertEqual(given.tolist(), expected)
 
 
 class Names(unittest.TestCase):

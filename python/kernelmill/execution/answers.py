@@ -280,29 +280,22 @@ class Examiner:
                 verdicts[each.usable.case.id] = Verdict("unknown", "its parameters do not match the case")
                 continue
             host = {**own, **each.how, **({"arguments": arguments} if match.host else {})}
-            [execution] = self._call(code, host, each.usable)
+            execution, *again = self._call(code, host, each.usable, [False, True] if each is served[0] else [False])
             verdict = _judge(each.usable, execution, each.asked)
             verdicts[each.usable.case.id] = verdict
             if execution.stage == "death":
                 break
             if _is_right(verdict) and each is served[0]:
-                verdicts[each.usable.case.id] = self._check_origin(code, host, each) or verdict
+                fresh = self._call(code, host, each.usable, [True])
+                verdicts[each.usable.case.id] = _check_origin(each, fresh, again) or verdict
         return verdicts
 
-    def _check_origin(self, code: str, host: Row, served: Served) -> Verdict | None:
-        """Calls once more, with what the answer's kernels write inverted. A result that is still right was not made by them. An error
-        says nothing against the answer: another part of it may need what was inverted."""
-        executions = self._call(code, {**host, "inverts": True}, served.usable, times=2)
-        if len(executions) < 2 or executions[1].error or not _is_right(_judge(served.usable, executions[1], served.asked)):
-            return None
-        return Verdict("different", "its result does not come from its kernels" if executions[1].launched else
-                       "its own call launches none of its kernels")
-
-    def _call(self, module: str, host: Row, usable: Usable, times: int = 1) -> list[Execution]:
+    def _call(self, module: str, host: Row, usable: Usable, inverts: list[bool]) -> list[Execution]:
+        """Calls a host function or a model in a new process, once for each of `inverts`: whether what its kernels change is inverted."""
         runner = self._runners.hosts()
         assert runner is not None
-        return runner.run_modules([module], self._task.kernel, [(0, usable.case, usable.before)] * times,
-                                  host={"inverts": False, **host}, stop=True)
+        return runner.run_modules([module], self._task.kernel, [(0, usable.case, usable.before)] * len(inverts),
+                                  host={"inverts": inverts, **host}, stop=True)
 
     def _serve_model(self, problem: str) -> list[Served] | str:
         """Returns the case of the task's problem in KernelBench's form. `problem`: the case that the answer's problem names."""
@@ -325,7 +318,7 @@ class Examiner:
                 if isinstance(arguments, str):
                     continue
                 host = {"function": self._task.launcher.name, "arguments": arguments, "shapes": {}}
-                [execution] = self._call(self._task.launcher.module, host, each)
+                [execution] = self._call(self._task.launcher.module, host, each, [False])
                 if execution.error:
                     why = f": {execution.stage}: {execution.error}"
                     continue
@@ -365,6 +358,18 @@ def _judge(usable: Usable, execution: Execution | None, asked: set[int]) -> Verd
              for place, each in enumerate(execution.after)]
     expected = {place: wanted for place, wanted in usable.written.items() if place in asked}
     return judge.judge(usable.case, usable.before, after, execution.out_of_bounds, expected)
+
+
+def _check_origin(served: Served, fresh: list[Execution], again: list[Execution]) -> Verdict | None:
+    """Judges calls in which what the answer's kernels change was inverted. A result that is still right was not made by them. An error says
+    nothing against the answer: another part of it may need what was inverted. `fresh`: the first call of a process, as that of the verdict
+    was. `again`: the second one of a process, whose kernels may write the same to where it already is; then it says nothing either."""
+    telling = [*fresh, *(each for each in again if each.inverted == each.launched)]
+    for each in telling:
+        if not each.error and _is_right(_judge(served.usable, each, served.asked)):
+            return Verdict("different", "its result does not come from its kernels" if each.launched else
+                           "its own call launches none of its kernels")
+    return None
 
 
 def _is_right(verdict: Verdict) -> bool:

@@ -42,6 +42,7 @@ class Execution:
     window: list[float] = field(default_factory=list)  # the begin and end of the timing, by time.monotonic()
     shapes: dict[str, list[int]] = field(default_factory=dict)  # the results of a host function, by the case's outputs
     launched: int = 0  # launches of the module's own kernels by a host function, as the module's process says
+    inverted: int = 0  # those after which something was inverted
 
 
 def visible_gpus() -> list[str]:
@@ -96,8 +97,8 @@ class Runner(JsonProcess):
     def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None,
                     host: Row | None = None, timed: str = "", reference: Row | None = None, stop: bool = False) -> list[Execution]:
         """Runs launches of several modules. A launch is the place of its module, a case, and its inputs. `host`: calls this function
-        or model of the module instead of launching the kernel: {"function", "inverts"} and what Device.call() takes. With "inverts", all
-        that the module's kernels write is inverted, except in the first launch. `reference`: calls
+        or model of the module instead of launching the kernel: {"function", "inverts"} and what Device.call() takes. "inverts" says of each
+        launch whether what the module's kernels change is inverted. `reference`: calls
         this function of torch: {"function", "parameters": {parameter: the case's argument}, "outputs": [names of tensors], "compiled"}.
         `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged. `stop`:
         makes no launch after one that ended its process, which would take as long again; the executions are fewer then."""
@@ -140,5 +141,6 @@ class Runner(JsonProcess):
                 executions.append(Execution(times=row["times"], window=row["window"]))
             else:
                 executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"],
-                                            times=row.get("times", []), shapes=row.get("shapes", {}), launched=row.get("launched", 0)))
+                                            times=row.get("times", []), shapes=row.get("shapes", {}), launched=row.get("launched", 0),
+                                            inverted=row.get("inverted", 0)))
         return executions

@@ -3,7 +3,7 @@
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
 "seconds", "memory", "host", "reference", "timed", "stop"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The
 modules of a job are one module and its mutants, in one process: a GPU's context takes longer than a launch. `host` calls a function or a
-model of the module instead; its rows have {"results", "launched"}. `reference` calls a function of torch, compiled or not. `timed` is ""
+model of the module instead; its rows have {"results", "launched", "inverted"}. `reference` calls a function of torch, compiled or not. `timed` is ""
 (no), "too" (after a launch that is judged), or "alone": then the child asks before it is timed, and this process holds the lock of all
 timers meanwhile. With "stop", the launches after one that ended the process have no rows.
 
@@ -105,9 +105,10 @@ class Zygote:
                     device.refer(function, each["case"], reference)
                     channel.answer(json.dumps({"ttir": ""}).encode())
                 elif host:
-                    own.begin(inverts=bool(host["inverts"]) and place > 0)
+                    own.begin(host["inverts"][place])
                     results = device.call(function, each["case"], host)
-                    channel.answer(json.dumps({"ttir": "", "results": results, "launched": own.count}).encode())
+                    channel.answer(json.dumps({"ttir": "", "results": results, "launched": own.count,
+                                               "inverted": own.inverted}).encode())
                 else:
                     ttir = device.launch(function, each["case"])
                     times = timer.measure(device.prepare(function, each["case"])) if timer else []
@@ -305,9 +306,9 @@ def answer(outcome: Any, when: str = "") -> dict[str, Any]:
         stage = said.get("stage")
         return {"stage": stage if stage in ("import", "launch", "match") else "launch", "error": clean(said["error"])}
     ttir = said.get("ttir", "")
-    launched = said.get("launched")
+    counts = {key: said.get(key) if type(said.get(key)) is int else 0 for key in ("launched", "inverted")}
     return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else "", "times": timing.clean(said.get("times")),
-            "launched": launched if type(launched) is int else 0, "shapes": clean_shapes(said.get("results"))}
+            **counts, "shapes": clean_shapes(said.get("results"))}
 
 
 def clean_shapes(results: object) -> dict[str, list[int]]:
