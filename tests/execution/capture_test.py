@@ -202,13 +202,13 @@ class PlanTest(Folder):
         self.assertEqual([each.model for each in models.list_models([f"checkout:{self.folder}:B*"])[0]], ["nets.one.B"])
 
     def test_parameters_are_guessed_by_the_words_of_their_names(self):
-        for names, value in (("dim hidden_size in_features out_channels d_model mlp_dim dim_out emb_dim num_channels in_chans c1 d_ff size", 64),
+        for names, value in (("dim problem_size hidden_size in_features out_channels d_model mlp_dim dim_out emb_dim num_channels in_chans c1 d_ff size", 64),
                              ("image_size img_resolution seq_len max_len num_frames num_classes vocab_size", 32), ("dim_head head_dim d_k", 16),
                              ("patch_size window_size", 8), ("heads num_heads nhead kvheads groups num_experts", 4), ("kernel_size", 3),
-                             ("depth num_layers cls_depth top_k", 2), ("stride mlp_ratio expansion padding", 1), ("dropout layer_idx", 0)):
+                             ("depth num_layers cls_depth top_k", 2), ("stride mlp_ratio expansion padding", 1), ("dropout drop_path prob p attn_prob prob_mask layer_idx", 0)):
             for name in names.split():
                 self.assertEqual(models._guess(name), value, name)
-        for name in ("registry", "config", "args", "encoder", "fn"):
+        for name in ("registry", "config", "args", "encoder", "fn", "problem_name"):
             with self.assertRaisesRegex(models.NotBuilt, "no_literal"):
                 models._guess(name)
 
@@ -259,9 +259,16 @@ class GuardTextTest(unittest.TestCase):
                                                 "check_tensor(L['x'], 94012345678, size=[2, 4])"]),
                          ["check_tensor(L['x'], ID, size=[2, 4])", "L['self']._modules['a'].eps == 1e-05"])
 
-    def test_bounds_of_sizes_stay(self):
-        bound = "2048*L['x'].size()[0] <= 2147483647"
-        self.assertEqual(tracing.select_guards([bound]), [bound])
+    def test_an_address_is_known_by_the_guards_form(self):
+        for text, kept in (("type_id(L['x'],94012345678)", "type_id(L['x'],ID)"), ("id(L['x']) == 140234567890123", "id(L['x']) == ID"),
+                           ("check_type_id(L['x'], 94012345678), type=<class>", "check_type_id(L['x'], ID), type=<class>"),
+                           ("check_obj_id(L['x'].y, 94012345678)", "check_obj_id(L['x'].y, ID)")):
+            self.assertEqual(tracing.select_guards([text]), [kept])
+
+    def test_sizes_and_values_stay(self):
+        for text in ("2048*L['x'].size()[0] <= 2147483647", "Eq(s0, 1000000000)", "f(L['n'], 9223372036854775806)", "L['flag'] == 140234567890123",
+                     "L['x'].size()[0] in (1, 2147483648000)", "check_tensor(L['x'], Tensor, size=[1000000000, 1000000000])"):
+            self.assertEqual(tracing.select_guards([text]), [text])
 
     def test_paths_of_this_machine_go(self):
         text = graph_text._shorten_paths("# File: /opt/x/site-packages/timm/a.py:3 in f\n# File: /home/me/b.py:4 in g\n")
@@ -320,6 +327,47 @@ MODELS = {"norm": lambda: (Norm(64), [torch.randn(8, 64)]), "attention": lambda:
           "constant": lambda: (Constant(), [torch.randn(8, 64, requires_grad=True)]),
           "deep": lambda: (Deep(nn.Linear(2048, 2048)), [torch.randn(8, 2048)]), "broken": lambda: (Broken(), [torch.randn(2)])}
 """
+
+
+@unittest.skipUnless(HAS_TORCH, "torch or triton is not installed")
+class TracerTest(unittest.TestCase):
+    def test_a_backward_graph_has_the_parameters_of_its_own_forward_graph(self):
+        import torch
+        from torch._inductor import compile_fx
+
+        class Two(torch.nn.Module):
+            """Two graphs, whose backward graphs come in the other order."""
+
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = torch.nn.Linear(4, 8), torch.nn.Linear(8, 4)
+
+            def forward(self, x, y):
+                x = torch.relu(self.a(x))
+                torch._dynamo.graph_break()
+                return (y * x @ self.b.weight.T).sum()
+
+        def write(module, title, _device, parameters=frozenset()):
+            if "backward" in title:
+                shapes.append({tuple(node.meta["val"].shape) for node in module.graph.nodes if node.op == "placeholder" and node.name in parameters})
+            return "", []
+
+        def lower(module, _inputs, **_options):
+            def call(arguments):
+                return module(*arguments)
+
+            call._boxed_call = True
+            return call
+
+        shapes = []
+        tracer = tracing.Tracer("two", "cpu", False)
+
+        def trace(module, inputs):
+            return compile_fx.compile_fx(module, inputs, inner_compile=tracer._lower)
+
+        with unittest.mock.patch.object(tracing.graph_text, "write_graph", write), unittest.mock.patch.object(compile_fx, "compile_fx_inner", lower):
+            torch.compile(Two(), backend=trace)(torch.randn(3, 4), torch.randn(3, 8)).backward()
+        self.assertEqual(shapes, [{(4, 8)}, set()])
 
 
 class CheckTest(Folder):

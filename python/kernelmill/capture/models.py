@@ -236,7 +236,7 @@ MOST_FILE_BYTES = 1 << 20
 SKIPPED_FOLDERS = {"test", "tests", "node_modules", "build", "dist", ".git"}
 # A value for a parameter without a default, by words of its name. The first that fits counts.
 GUESSES: tuple[tuple[str, Any], ...] = (
-    (r"drop|prob|^p$", 0.0), (r"^eps|_eps$", 1e-5), (r"bias", True), (r"(^|_)(idx|index)$", 0),
+    (r"drop|(^|_)prob(s|ability)?(_|$)|^p$", 0.0), (r"^eps|_eps$", 1e-5), (r"bias", True), (r"(^|_)(idx|index)$", 0),
     (r"stride|dilation|reduction|ratio|expansion|scale|^pad(ding)?$", 1), (r"top_?k$|(layers?|depth|blocks)$", 2), (r"kernel(_size)?$|^ks?$", 3),
     (r"^dim_head$|^head_(dim|size)$|^d_[kqv]$", 16), (r"heads?$|groups$|experts$", 4), (r"(patch|window)_(size|height|width)$", 8),
     (r"classes|vocab|num_embeddings|(image|img|fmap)_(size|height|width)$|resolution$|(seq|context)\w*_len|max_\w*len|(^|_)frames$", 32),

@@ -20,7 +20,8 @@ from kernelmill.capture import graph_text, models, pretended, wrapper_text
 FORMAT = 1
 MOST_GUARDS = 200
 MOST_GUARD_BYTES = 1000
-ADDRESS = re.compile(r"(?<=, )\d{9,}\b")  # an argument; a bound of a size is compared
+# An address is the second argument of a check of identity or type, or what an identity is compared with. Other numbers are sizes and values.
+ADDRESS = re.compile(r"(\b_*check_\w+\([^,]*,\s*|\b(?:\w*_)?id\([^,]*,\s*|\b(?:\w*_)?id\([^=]*\)\s*==\s*)\d{9,}\b")
 IDENTITY_GUARD = re.compile(r"^(___|not |utils_device|torch\._functorch)|_hooks|hasattr\(|___(dict|tuple|set)_|G\['__| is |len\(")
 PACKAGES = ("torch", "triton", "timm", "torchvision", "transformers")
 GRAPH, CODE, ABOUT = "graph.py", "output_code.py", "graph.json"
@@ -68,7 +69,8 @@ class Tracer:
         self.graphs: list[Graph] = []
         self.models: list[str] = []
         self.problems: list[str] = []
-        self.parameters: set[str] = set()  # the inputs of the last forward graph that are the model's; its backward graph names them so
+        # The inputs of a forward graph that are the model's, by the number of both graphs; its backward graph names them so.
+        self.parameters: dict[int | None, set[str]] = {}
 
     def __call__(self, module: Any, inputs: Any) -> Any:
         from torch._inductor import compile_fx
@@ -92,14 +94,16 @@ class Tracer:
         if self.move:
             pretended.move(module, inputs)
         phase = "backward" if options.get("is_backward") else "inference" if options.get("is_inference") else "forward"
+        number = options.get("graph_id")
         if phase != "backward":
             names = [node.name for node in module.graph.nodes if node.op == "placeholder"]
-            self.parameters = {names[number] for number in options.get("static_input_idxs", ())}
+            self.parameters[number] = {names[place] for place in options.get("static_input_idxs", ())}
         graph = Graph(phase, operators=_count_operators(module), outputs=_describe_outputs(module))
         graph.guards = list_shape_guards(inputs)
         self.graphs.append(graph)
         try:
-            graph.text, graph.inputs = graph_text.write_graph(module, f"{self.title}: {phase}.", self.device, self.parameters)
+            graph.text, graph.inputs = graph_text.write_graph(module, f"{self.title}: {phase}.", self.device,
+                                                             self.parameters.get(number, set()))
         except ValueError as error:
             graph.problem = f"graph: {error}"
         codes: list[str] = []
@@ -136,7 +140,7 @@ def list_shape_guards(inputs: Any) -> list[str]:
 def select_guards(texts: list[str]) -> list[str]:
     """Returns the guards on values, those on inputs before those on the model, without the addresses of objects. Guards on the identity
     of objects, on modules of Python and on hooks say nothing about the code; those on the shapes of tensors are the inputs."""
-    kept = [ADDRESS.sub("ID", text) for text in dict.fromkeys(texts) if not IDENTITY_GUARD.search(text)]
+    kept = [ADDRESS.sub(r"\1ID", text) for text in dict.fromkeys(texts) if not IDENTITY_GUARD.search(text)]
     return sorted(kept, key=lambda text: "L['self']" in text)[:MOST_GUARDS]
 
 
