@@ -133,6 +133,15 @@ class Replays(Base):
             outcomes = {row["outcome"] for row in self.judge(changed)}
             self.assertEqual(outcomes, {"exact"}, mask)
 
+    def test_an_annotation_is_what_its_value_says(self):
+        text = modules["add_kernel"].replace("import triton.language as tl\n", "import triton.language as tl\nfrom triton.language import constexpr as ce\n")
+        self.assertIn(" as ce", text)
+        for name in ("ce", "tl.constexpr"):
+            changed = text.replace("    tl.store", f"    size: {name} = BLOCK\n    y += tl.zeros((size,), tl.float32)\n    tl.store")
+            self.assertEqual({(row["outcome"], row["message"]) for row in self.judge(changed)}, {("exact", "")}, name)
+        changed = text.replace("    tl.store", "    constexpr_like: tl.tensor = 0.0\n    y += constexpr_like.to(tl.float32)\n    tl.store")
+        self.assertEqual({(row["outcome"], row["message"]) for row in self.judge(changed)}, {("exact", "")})
+
     def test_ptx_that_computes_is_run_and_other_ptx_is_named(self):
         text = modules["add_kernel"]
         for code, registers, wanted in (

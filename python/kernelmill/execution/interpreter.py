@@ -142,8 +142,8 @@ def _join_tensors(interpreter: Any, language: Any) -> None:
 
         def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
             self.generic_visit(node)
-            if node.value is not None and "constexpr" not in ast.unparse(node.annotation):
-                node.value = as_tensor(node.value)
+            if node.value is not None:
+                node.value = ast.Call(ast.Name("kernelmill_annotated", ast.Load()), [node.value, node.annotation], [])
             return node
 
         def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
@@ -174,6 +174,11 @@ def _join_tensors(interpreter: Any, language: Any) -> None:
                 return value
         return value if joined is None else joined
 
+    def annotated(value: Any, annotation: Any) -> Any:
+        """Compiled, a value is a tensor unless its annotation is constexpr, by any name."""
+        return value if annotation == language.constexpr else interpreter.interpreter_semantic.to_tensor(value, False)
+
+    interpreter.kernelmill_annotated = annotated
     interpreter.kernelmill_each = lambda values: map(interpreter._implicit_cvt, values)
     interpreter.kernelmill_and = lambda *values: join(False, "logical_and", values)
     interpreter.kernelmill_or = lambda *values: join(True, "logical_or", values)
