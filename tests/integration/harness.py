@@ -23,13 +23,13 @@ DEMO_SOURCES = ROOT / "tests/data/kernels-repo"
 FIXED_DATE = "2026-01-01T00:00:00Z"
 
 
-def run(*argv, check=True, timeout=300, stdin_text=None, **kwargs):
+def run(*argv, check=True, timeout=300, input=None, **kwargs):
     """Runs a program; returns the CompletedProcess with text output. One that hangs: the error says where."""
-    if stdin_text is not None:
+    if input is not None:
         kwargs["stdin"] = subprocess.PIPE
     with subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs) as program:
         try:
-            stdout, stderr = program.communicate(stdin_text, timeout)
+            stdout, stderr = program.communicate(input, timeout)
         except subprocess.TimeoutExpired:
             try:
                 where = stacks(program.pid)

@@ -76,7 +76,7 @@ class Programs(unittest.TestCase):
             script = harness.run(harness.BIN / "kernelmill", "completion", shell).stdout
             self.assertIn("workers", script)
             if shutil.which(shell):
-                harness.run(shell, "-n", "/dev/stdin", stdin_text=script)
+                harness.run(shell, "-n", "/dev/stdin", input=script)
 
     def test_help_and_the_manual_page_have_every_command(self):
         table = json.loads(harness.run(harness.BIN / "kernelmill", "help", "--json").stdout)["commands"]
