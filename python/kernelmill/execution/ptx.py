@@ -164,7 +164,8 @@ class _Machine:
         if operation == "prmt":
             return _permute(*values), size
         if operation == "lop3":
-            return _table_of_three(*values[:3], int(values[3][0])), size
+            x, y, z, table = values
+            return _table_of_three(x, y, z, int(table[0])), size
         if operation == "not":
             return ~values[0], size
         return {"and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor}[operation](*values), size
