@@ -28,7 +28,7 @@ SAVE_SECONDS = 20
 SURVIVORS = 12
 TRIES = 4  # changes that are tried for a case that is made
 OPTIONS = 8  # the most cases that are made of options that no case varies
-INTERPRETED_CASES, INTERPRETED_PROGRAMS = 3, 256  # the most of them that a GPU's missed mutants run on the interpreter
+CASES_BESIDE, PROGRAMS_BESIDE = 3, 256  # the most of them that a GPU's missed mutants run on the interpreter
 ACCEPTED = ("exact", "close")
 # Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
 FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
@@ -274,7 +274,7 @@ class Kernel:
         The interpreter tries what a GPU misses: it sees loads from outside of the tensors, which a dropped mask makes."""
         fates = self._try(mutants, cases, self._runner)
         missed = [mutant for mutant, fate in fates if fate == "missed"]
-        small = [case for case in cases if math.prod(case.row["grid"]) <= INTERPRETED_PROGRAMS][:INTERPRETED_CASES]
+        small = [case for case in cases if math.prod(case.row["grid"]) <= PROGRAMS_BESIDE][:CASES_BESIDE]
         interpreter = self._interpreter() if missed and small else None
         if interpreter is None:
             return fates
