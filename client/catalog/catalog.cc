@@ -38,7 +38,6 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
-#include "common/words/enum_words.h"
 #include "dataset/output/output_dir.h"
 
 namespace kernelmill::client {
@@ -119,7 +118,7 @@ CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFa
   entry.first_line = kernel.first_line();
   entry.name = kernel.name();
   entry.qualname = kernel.qualname();
-  entry.dsl = ToWord(kernel.dsl());
+  entry.dsl = kernel.dsl();
   entry.kind = kernel.kind();
   entry.license = kernel.license().expression();
   entry.summary = Summary(kernel).substr(0, 300);

@@ -170,7 +170,7 @@ class FileCommand {
   // Returns what both commands print about a kernel with --json.
   static Json KernelJson(const char* type, const std::string& path, const v1::Kernel& kernel) {
     Json json = {{"type", type},
-                 {"dsl", ToWord(kernel.dsl())},
+                 {"dsl", kernel.dsl()},
                  {"role", ToWord(kernel.role())},
                  {"first_line", kernel.first_line()},
                  {"last_line", kernel.last_line()},
@@ -196,7 +196,7 @@ class FileCommand {
     if (!console_.json()) {
       console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
                                    kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
-                                   ToWord(kernel.dsl()), " ", ToWord(kernel.role()), ", ",
+                                   kernel.dsl(), " ", ToWord(kernel.role()), ", ",
                                    Counted(kernel.tokens(), "token"), "\n"));
       return;
     }

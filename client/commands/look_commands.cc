@@ -25,7 +25,6 @@
 #include "client/console/format.h"
 #include "client/console/json.h"
 #include "common/base/status.h"
-#include "common/words/enum_words.h"
 #include "dataset/rows/row_json.h"
 #include "dataset/rows/row_reader.h"
 #include "dataset/rows/row_schema.h"
@@ -46,7 +45,7 @@ std::string Place(const Row& row) {
 
 std::string HeadLine(const v1::KernelRow& row) {
   return absl::StrFormat("%s  %-32s  %-7s %-14s %5d tokens  %.2f  %s\n", row.id().substr(0, 8),
-                         CutTo(OneLine(row.qualname()), 32), ToWord(row.dsl()),
+                         CutTo(OneLine(row.qualname()), 32), row.dsl(),
                          CutTo(OneLine(row.license().expression()), 14), row.tokens().cl100k_base(),
                          row.quality().score(), Place(row));
 }
@@ -71,8 +70,8 @@ std::string KernelText(const v1::KernelRow& row, bool source) {
   const bool whole = !source && !row.module().empty();
   return absl::StrCat(
       Fact("kernel", OneLine(row.qualname())), Fact("id", row.id()), Fact("place", Place(row)),
-      Fact("commit", row.commit()), Fact("url", OneLine(row.url())),
-      Fact("language", ToWord(row.dsl())), Fact("kind", row.kind()), Fact("target", row.target()),
+      Fact("commit", row.commit()), Fact("url", OneLine(row.url())), Fact("language", row.dsl()),
+      Fact("kind", row.kind()), Fact("target", row.target()),
       Fact("licence", absl::StrCat(OneLine(row.license().expression()), ", by ",
                                    OneLine(row.license().evidence()))),
       Fact("operations", Texts(row.tags())), Fact("features", Texts(row.features())),
@@ -332,7 +331,7 @@ absl::StatusOr<int> Stats(const std::string& folder, Console& console) {
         ++kernels;
         tokens += row.module_tokens().cl100k_base();
         self_contained += row.self_contained() ? 1 : 0;
-        languages.Add(ToWord(row.dsl()));
+        languages.Add(row.dsl());
         kinds.Add(row.kind());
         targets.Add(row.target());
         licenses.Add(row.license().expression());

@@ -31,7 +31,6 @@
 #include "common/manifest/ledger.h"
 #include "common/rpc/status.h"
 #include "common/words/counted.h"
-#include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
@@ -197,7 +196,7 @@ Json PlaceJson(const v1::KernelPlace& place) {
                {"commit", place.commit()},
                {"first_line", place.first_line()},
                {"last_line", place.last_line()},
-               {"dsl", ToWord(place.dsl())}};
+               {"dsl", place.dsl()}};
   dataset::SetText(json, "/path", place.path());
   json["json_pointer"] = nullptr;
   if (place.has_json_pointer()) dataset::SetText(json, "/json_pointer", place.json_pointer());
@@ -228,7 +227,7 @@ Json MatchJson(const v1::SimilarKernel& match) {
 Json ResultJson(const std::string& file, const v1::Kernel& kernel,
                 const v1::SimilarKernels& result) {
   Json json = {{"type", "similar"},
-               {"dsl", ToWord(kernel.dsl())},
+               {"dsl", kernel.dsl()},
                {"first_line", kernel.first_line()},
                {"last_line", kernel.last_line()},
                {"similar", Json::array()}};

@@ -79,7 +79,7 @@ absl::Status ReadLedger(const std::string& dir, Texts& texts, ExportedDataset& d
     kernel.path = texts.Number(row.path());
     kernel.json_pointer = texts.Number(row.json_pointer());
     kernel.first_line = row.first_line();
-    kernel.dsl = texts.Number(ToWord(row.dsl()));
+    kernel.dsl = texts.Number(row.dsl());
     kernel.fate = texts.Number(row.fate());
     kernel.reason = texts.Number(row.reason());
     kernel.kept = row.fate() == "kept";

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/parse/python_parser.h"
 #include "common/python/syntax/bindings.h"
@@ -146,7 +147,7 @@ bool IsPython(const Block& block) {
 }
 
 bool HoldsKernel(absl::string_view text) {
-  return dsl::MayHoldExtracted(text) || dsl::HasMarkerOf(v1::DSL_CUDA, text);
+  return dsl::LanguageSet().MayBeIn(text) || dsl::HasMarkerOf(dsl::kCuda, text);
 }
 
 using Names = absl::flat_hash_set<std::string>;

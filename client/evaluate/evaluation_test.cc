@@ -14,6 +14,7 @@
 #include "client/evaluate/fake_kernel_services.h"
 #include "client/evaluate/generations.h"
 #include "client/evaluate/summary.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::client {
@@ -346,7 +347,7 @@ TEST_F(CompileCheckTest, ManyKernelsAreCompiledInSeveralCalls) {
     results[i].values[{kStatic, "parses"}] = 1;
     results[i].values[{kStatic, "has_kernel"}] = 1;
     v1::Kernel* kernel = shards[i].add_kernels();
-    kernel->set_dsl(v1::DSL_TRITON);
+    kernel->set_dsl(dsl::kTriton);
     kernel->set_name(i % 2 == 0 ? "good" : "bad");
     kernel->set_self_contained(true);
     places.push_back(&results[i]);

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/evaluate/kernel_services.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::client {
 
@@ -31,7 +32,7 @@ class FakeKernelServices final : public KernelServices {
       kernel->set_source(file.content());
       kernel->set_name(
           file.content().substr(at + 5, file.content().find_first_of(" \n", at + 5) - at - 5));
-      kernel->set_dsl(v1::DSL_TRITON);
+      kernel->set_dsl(dsl::kTriton);
       kernel->set_role(v1::KERNEL_ROLE_KERNEL);
       kernel->set_self_contained(true);
       for (const auto& [word, reason] : unresolved) {

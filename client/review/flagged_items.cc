@@ -14,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/words/enum_words.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_json.h"
 #include "dataset/rows/row_reader.h"
@@ -225,7 +224,7 @@ absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item
       sections.emplace_back("above it in the prompt", row.prompt_context());
     }
     const bool module = whole && !row.module().empty();
-    sections.emplace_back(absl::StrCat(ToWord(row.dsl()), "  ", Place(kernel)),
+    sections.emplace_back(absl::StrCat(row.dsl(), "  ", Place(kernel)),
                           module ? row.module() : row.source());
   }
   return sections;

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::code {
 
 enum class Language : uint8_t { kPython, kC };  // kC: C, C++ and CUDA
-
-// Returns the language of a DSL's kernels.
-inline Language ToLanguage(v1::Dsl dsl) {
-  return dsl == v1::DSL_CUDA ? Language::kC : Language::kPython;
-}
 
 // A token of a source text. `text` points into it. python.h and c.h define the kinds.
 struct Token {

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::dsl {
 namespace {
@@ -88,7 +89,7 @@ bool IsDialectModule(absl::string_view module) {
 // The first name decides, except that Triton-distributed has the dialects of the vendors that it is
 // built for, and they do not have it.
 std::optional<Dialect> FindDialect(const v1::Kernel& kernel) {
-  if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return std::nullopt;
+  if (!CompilesAsTriton(kernel.dsl())) return std::nullopt;
   std::optional<Dialect> found;
   const auto look_at = [&found](string_view name) {
     if (found && found->name == kTritonDist) return;

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dsl {
 namespace {
 
 // "name | requirement | found by"; empty without a dialect.
 std::string DescribeDialect(const std::string& import, const std::string& call,
-                            v1::Dsl dsl = v1::DSL_TRITON) {
+                            const std::string& dsl = kTriton) {
   v1::Kernel kernel;
   kernel.set_dsl(dsl);
   kernel.set_found_by("triton.jit");
@@ -67,10 +68,10 @@ TEST(DialectsTest, ADialectBringsItsLanguageAndNoLibrary) {
 
 TEST(DialectsTest, ADecoratorSaysItTooAndOtherLanguagesHaveNone) {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(kTriton);
   kernel.set_found_by("triton_dist.jit");
   EXPECT_EQ(FindDialect(kernel)->name, "triton_dist");
-  EXPECT_EQ(DescribeDialect("", "triton_dist.language.rank", v1::DSL_PALLAS), "");
+  EXPECT_EQ(DescribeDialect("", "triton_dist.language.rank", kPallas), "");
 }
 
 }  // namespace

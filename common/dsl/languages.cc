@@ -1,7 +1,6 @@
 // Each question about a file is answered in two steps, the cheap one first: nearly all files of a
 // repository have nothing to do with kernels. HasMarker runs over every byte of every file;
-// MayHoldExtracted and MayHoldCounted run over those that have a marker; only then is a file
-// parsed.
+// MayHoldKernels runs over those that have a marker; only then is a file parsed.
 #include "common/dsl/languages.h"
 
 #include <algorithm>
@@ -14,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
+#include "common/dsl/language_list.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dsl {
 namespace {
@@ -22,77 +23,6 @@ namespace {
 constexpr absl::string_view kPallasWords[] = {"pallas_call", "emit_pipeline",
                                               "emit_pipeline_with_allocations",
                                               "emit_pipeline_warp_specialized"};
-
-std::vector<absl::string_view> PallasMakers() {
-  std::vector<absl::string_view> names(std::begin(kPallasWords), std::end(kPallasWords));
-  names.insert(names.end(), {"core_map", "kernel"});
-  return names;
-}
-
-// The extracted languages come first, then the counted ones by name. A language whose kernels are
-// found by makers needs a marker in every file that uses it, or the fetcher would skip the file.
-std::vector<Language> MakeLanguages() {
-  return {
-      {.name = "triton",
-       .dsl = v1::DSL_TRITON,
-       .makers = {{"triton",
-                   {"jit", "runtime.jit", "runtime.jit.jit", "runtime.jit.JITFunction",
-                    "runtime.JITFunction", "JITFunction"}},
-                  {"triton_dist", {"jit"}}},
-       .markers = {"triton"},
-       .template_markers = {kTemplateClass, kTemplateHook},
-       .hints = {"tl.load", "tl.store", "tl.program_id", "tl.constexpr", "tl.arange", "@jit",
-                 "_jit"},
-       .decorator = "@triton.jit",
-       .compiles_as_triton = true},
-      {.name = "gluon",
-       .dsl = v1::DSL_GLUON,
-       .makers = {{"triton.experimental.gluon", {"jit", "_runtime.jit"}}},
-       .markers = {"gluon"},
-       .hints = {"ttgl."},
-       .decorator = "@gluon.jit",
-       .compiles_as_triton = true},
-      // The makers are jax.experimental.pallas.pallas_call,
-      // jax.experimental.pallas.mosaic_gpu.kernel and the like. Names below `ops` are those of
-      // operations that use Pallas.
-      {.name = "pallas",
-       .dsl = v1::DSL_PALLAS,
-       .makers = {{"jax.experimental.pallas", PallasMakers(), true, "ops"},
-                  {"jax._src.pallas", PallasMakers(), true, "ops"}},
-       .markers = {"pallas", "emit_pipeline"},
-       .hints = {"pltpu.", "plgpu.", "plsc.", "pl.kernel("}},
-      {.name = "cuda", .dsl = v1::DSL_CUDA, .markers = {"__global__", "__device__"}},
-      {.name = "cute",
-       .makers = {{"cutlass.cute", {"jit", "kernel"}},
-                  {.module = "cute", .names = {"jit", "kernel"}, .as_written = true}},
-       .markers = {"cutlass", "cute."}},
-      {.name = "cutile",
-       .makers = {{"cuda.tile", {"kernel", "function"}}},
-       .markers = {"cuda.tile", "cuda import tile"}},
-      {.name = "flydsl",
-       .makers = {{"flydsl.compiler", {"jit", "kernel"}},
-                  {.module = "flyc", .names = {"jit", "kernel"}, .as_written = true}},
-       .markers = {"flydsl", "flyc"}},
-      {.name = "helion", .makers = {{"helion", {"kernel", "jit"}}}, .markers = {"helion"}},
-      {.name = "nki",
-       .makers = {{"neuronxcc.nki", {"jit"}}, {"nki", {"jit"}}},
-       .markers = {"neuronxcc", "nki.jit", "import nki", "from nki"}},
-      // "from numba import cuda" has no dot, and code calls numba by any name.
-      {.name = "numba", .makers = {{"numba.cuda", {"jit"}}}, .markers = {"numba"}},
-      {.name = "taichi", .makers = {{"taichi", {"kernel", "func"}}}, .markers = {"taichi"}},
-      {.name = "tilelang",
-       .makers = {{"tilelang", {"jit", "lazy_jit", "language.prim_func", "language.macro"}},
-                  {.module = "T", .names = {"prim_func", "macro"}, .as_written = true}},
-       .markers = {"tilelang", "prim_func", "T.macro"}},
-      {.name = "tvm",
-       .makers = {{"tvm.script.tir", {"prim_func", "macro"}}},
-       .markers = {"tvm.script", "tvm import script"}},
-      // "warp" is a word of half of all GPU code, so only its import is a marker.
-      {.name = "warp",
-       .makers = {{"warp", {"kernel", "func"}}},
-       .markers = {"import warp", "from warp"}},
-  };
-}
 
 // Returns whether a resolved name is one of the makers: module and "." before it, and the rest one
 // of the names. If submodules count too, only the last part must be a name.
@@ -127,43 +57,44 @@ void AddWord(absl::string_view word, std::vector<absl::string_view>& words) {
   words.push_back(word);
 }
 
-// The words of several languages for a first look at a text.
+// The words of a language for a first look at a text.
 struct Words {
   std::vector<absl::string_view> makers;  // the makers' last parts
   std::vector<absl::string_view> markers;
 
-  Words(std::initializer_list<const Language*> languages) {
-    for (const Language* language : languages) Add(*language);
-  }
-  void Add(const Language& language) {
+  explicit Words(const Language& language) {
     for (const Makers& of : language.makers) {
       for (const absl::string_view name : of.names) AddWord(LastPart(name), makers);
     }
     for (const absl::string_view marker : language.markers) AddWord(marker, markers);
   }
-  // Returns whether the text has a marker and a maker's last part. The shorter list is looked for
-  // first, since it usually decides.
+  // Returns whether the text has a marker and a maker's last part.
   bool MayBeIn(absl::string_view text) const {
-    const bool few = markers.size() < makers.size();
-    return HoldsAny(text, few ? markers : makers) && HoldsAny(text, few ? makers : markers);
+    return HoldsAny(text, markers) && HoldsAny(text, makers);
   }
 };
 
-const Language* FindLanguage(v1::Dsl dsl) {
-  if (dsl == v1::DSL_UNSPECIFIED) return nullptr;  // languages that are only counted have it
-  for (const Language& language : Languages()) {
-    if (language.dsl == dsl) return &language;
-  }
-  return nullptr;
+const Words& GetWords(const Language& language) {
+  static const auto& words = *[] {
+    auto* const all = new std::vector<Words>();
+    for (const Language& each : Languages()) all->emplace_back(each);
+    return all;
+  }();
+  return words[static_cast<size_t>(&language - Languages().data())];
 }
 
-// Returns the words of all languages that are only counted.
-Words CountedWords() {
-  Words words({});
-  for (const Language& language : Languages()) {
-    if (language.dsl == v1::DSL_UNSPECIFIED) words.Add(language);
-  }
-  return words;
+// Returns whether a dotted module is one of the packages, or in one.
+bool IsOneOf(absl::string_view module, const std::vector<absl::string_view>& packages) {
+  return std::any_of(packages.begin(), packages.end(), [module](absl::string_view package) {
+    absl::string_view rest = module;
+    return absl::ConsumePrefix(&rest, package) && (rest.empty() || rest[0] == '.');
+  });
+}
+
+bool MayBeIn(const Language& language, absl::string_view text) {
+  if (GetWords(language).MayBeIn(text) || HoldsAny(text, language.hints)) return true;
+  // A function of references may be a kernel by a call in another file.
+  return language.name == kPallas && Contains(text, "_ref") && HoldsAny(text, language.markers);
 }
 
 // A word by which code calls a module of Triton, and what may follow it; anything if empty.
@@ -256,6 +187,14 @@ const std::vector<Language>& Languages() {
   return languages;
 }
 
+const Language* FindLanguage(absl::string_view dsl) {
+  const std::vector<Language>& all = Languages();
+  const auto found = std::lower_bound(
+      all.begin(), all.end(), dsl,
+      [](const Language& language, absl::string_view name) { return language.name < name; });
+  return found != all.end() && found->name == dsl ? &*found : nullptr;
+}
+
 const Language* FindMakerLanguage(absl::string_view resolved) {
   for (const Language& language : Languages()) {
     for (const Makers& makers : language.makers) {
@@ -265,24 +204,48 @@ const Language* FindMakerLanguage(absl::string_view resolved) {
   return nullptr;
 }
 
-v1::Dsl FindExtractedDsl(absl::string_view resolved) {
+absl::string_view FindMakerDsl(absl::string_view resolved) {
   const Language* language = FindMakerLanguage(resolved);
-  return language == nullptr ? v1::DSL_UNSPECIFIED : language->dsl;
+  return language == nullptr ? "" : language->name;
+}
+
+const Makers* FindMakers(absl::string_view resolved) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      if (IsMaker(makers, resolved)) return &makers;
+    }
+  }
+  return nullptr;
 }
 
 bool HasMakers(absl::string_view dotted) {
   for (const Language& language : Languages()) {
     for (const Makers& makers : language.makers) {
-      const bool extracted = language.dsl != v1::DSL_UNSPECIFIED;
-      if (extracted && FirstPart(makers.module) == FirstPart(dotted)) return true;
+      if (FirstPart(makers.module) == FirstPart(dotted)) return true;
     }
   }
   return false;
 }
 
-absl::string_view FindCountedDsl(absl::string_view resolved) {
-  const Language* language = FindMakerLanguage(resolved);
-  return language == nullptr || language->dsl != v1::DSL_UNSPECIFIED ? "" : language->name;
+bool IsMakerModule(absl::string_view dotted) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      if (!makers.as_written && makers.module == dotted) return true;
+    }
+  }
+  return false;
+}
+
+bool IsMakerWord(absl::string_view word) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      if (std::any_of(makers.names.begin(), makers.names.end(),
+                      [word](absl::string_view name) { return LastPart(name) == word; })) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 // The last word counts: sglang.srt.layers.triton.tl is about tl.
@@ -309,14 +272,14 @@ std::optional<SaidName> FindSaidName(absl::string_view dotted) {
   return std::nullopt;
 }
 
-v1::Dsl FindSaidDsl(absl::string_view dotted) {
-  if (const auto said = FindSaidName(dotted)) return FindExtractedDsl(said->resolved);
+absl::string_view FindSaidDsl(absl::string_view dotted) {
+  if (const auto said = FindSaidName(dotted)) return FindMakerDsl(said->resolved);
   const absl::string_view root = FirstPart(dotted);
   const bool own = root == "triton" || root == "jax" || root == "jaxlib";
   const absl::string_view last = LastPart(dotted);
   const bool says =
       std::find(std::begin(kPallasWords), std::end(kPallasWords), last) != std::end(kPallasWords);
-  return says && !own ? v1::DSL_PALLAS : v1::DSL_UNSPECIFIED;
+  return says && !own ? kPallas : "";
 }
 
 bool HasMarker(absl::string_view text) {
@@ -324,43 +287,97 @@ bool HasMarker(absl::string_view text) {
   return finder.FindIn(text);
 }
 
-bool CompilesAsTriton(v1::Dsl dsl) {
+uint8_t GetNumber(absl::string_view dsl) {
+  const Language* const language = FindLanguage(dsl);
+  return language == nullptr ? 0 : static_cast<uint8_t>(language - Languages().data() + 1);
+}
+
+absl::string_view GetName(uint8_t number) {
+  return number == 0 || number > Languages().size() ? "" : Languages()[number - 1u].name;
+}
+
+std::string GetTitle(absl::string_view dsl) {
+  const Language* const language = FindLanguage(dsl);
+  return std::string(language == nullptr ? dsl : language->title);
+}
+
+code::Language GetSyntax(absl::string_view dsl) {
+  const Language* const language = FindLanguage(dsl);
+  return language == nullptr ? code::Language::kPython : language->syntax;
+}
+
+bool IsC(absl::string_view dsl) { return GetSyntax(dsl) == code::Language::kC; }
+
+bool ComesWith(absl::string_view dsl, absl::string_view module) {
+  const Language* const language = FindLanguage(dsl);
+  return language != nullptr && IsOneOf(module, language->packages);
+}
+
+bool CompilesAsTriton(absl::string_view dsl) {
   const Language* const language = FindLanguage(dsl);
   return language != nullptr && language->compiles_as_triton;
 }
 
-absl::string_view DslName(v1::Dsl dsl) {
-  const Language* const language = FindLanguage(dsl);
-  return language == nullptr ? "unknown" : language->name;
-}
-
-bool HasMarkerOf(v1::Dsl dsl, absl::string_view text) {
+bool HasMarkerOf(absl::string_view dsl, absl::string_view text) {
   const Language* language = FindLanguage(dsl);
   return language != nullptr &&
          (HoldsAny(text, language->markers) || HoldsAny(text, language->template_markers));
 }
 
-bool MayHoldExtracted(absl::string_view text) {
-  static const auto& triton =
-      *new Words({FindLanguage(v1::DSL_TRITON), FindLanguage(v1::DSL_GLUON)});
-  static const auto& pallas = *new Words({FindLanguage(v1::DSL_PALLAS)});
-  if (triton.MayBeIn(text) || pallas.MayBeIn(text)) return true;
-  // A function of references may be a kernel by a call in another file.
-  if (Contains(text, "_ref") && HoldsAny(text, pallas.markers)) return true;
-  return HoldsAny(text, FindLanguage(v1::DSL_TRITON)->hints) ||
-         HoldsAny(text, FindLanguage(v1::DSL_GLUON)->hints) ||
-         HoldsAny(text, FindLanguage(v1::DSL_PALLAS)->hints);
+bool MayHoldKernels(absl::string_view text) {
+  return std::any_of(Languages().begin(), Languages().end(),
+                     [text](const Language& language) { return MayBeIn(language, text); });
 }
 
-bool MayHoldCounted(absl::string_view text) {
-  static const auto& counted = *new Words(CountedWords());
-  return Contains(text, "@") && counted.MayBeIn(text);
+LanguageSet::LanguageSet() {
+  for (const Language& language : Languages()) {
+    if (language.by_default) languages_.push_back(&language);
+  }
+}
+
+absl::StatusOr<LanguageSet> LanguageSet::MakeFrom(const std::vector<std::string>& names) {
+  LanguageSet set;
+  if (names.empty()) return set;
+  set.languages_.clear();
+  for (const Language& language : Languages()) {
+    if (std::find(names.begin(), names.end(), language.name) != names.end()) {
+      set.languages_.push_back(&language);
+    }
+  }
+  for (const std::string& name : names) {
+    if (FindLanguage(name) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(JsonString(name), ": no kernel language"));
+    }
+  }
+  return set;
+}
+
+bool LanguageSet::Has(absl::string_view dsl) const {
+  return std::any_of(languages_.begin(), languages_.end(),
+                     [dsl](const Language* language) { return language->name == dsl; });
+}
+
+bool LanguageSet::MayBeIn(absl::string_view text) const {
+  return std::any_of(languages_.begin(), languages_.end(),
+                     [text](const Language* language) { return dsl::MayBeIn(*language, text); });
+}
+
+bool LanguageSet::ComesWithOne(absl::string_view module) const {
+  return std::any_of(languages_.begin(), languages_.end(), [module](const Language* language) {
+    return IsOneOf(module, language->packages);
+  });
 }
 
 // A decorator from one of these packages is never a project's own wrapper around a maker.
 bool IsLibrary(absl::string_view package) {
-  static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
-  return std::find(std::begin(kLibraries), std::end(kLibraries), package) != std::end(kLibraries);
+  static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax"};
+  if (std::find(std::begin(kLibraries), std::end(kLibraries), package) != std::end(kLibraries)) {
+    return true;
+  }
+  return std::any_of(Languages().begin(), Languages().end(), [package](const Language& language) {
+    const auto& own = language.packages;
+    return std::find(own.begin(), own.end(), package) != own.end();
+  });
 }
 
 bool IsOtherJit(absl::string_view name) {

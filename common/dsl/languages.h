@@ -2,69 +2,48 @@
 #define KERNELMILL_COMMON_DSL_LANGUAGES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
+#include "common/code/lexer.h"
+#include "common/dsl/language.h"
 
 namespace kernelmill::dsl {
 
-// The kernel languages as data: the one place to add or change a language. The fetcher asks here
-// which files may hold kernels, the extractor which functions are kernels, the compiler which
-// kernels it can compile, and the validator which decorators belong to other libraries.
-
-// The names that make a kernel of a function, as a decorator or as a call with the function: "jit"
-// below "triton".
-struct Makers {
-  absl::string_view module;              // dotted, as imports have it
-  std::vector<absl::string_view> names;  // dotted, below the module
-  bool in_submodules = false;            // also below any module in it ...
-  absl::string_view but_not_below = "";  // ... except below this one
-  // `module` is not a package but what code calls the module after `import *`.
-  bool as_written = false;
-};
-
-struct Language {
-  absl::string_view name;  // as reports spell it
-  // unspecified: its functions are counted by name, not extracted
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-  std::vector<Makers> makers = {};  // empty: the markers themselves are the kernels' qualifiers
-  // A file that uses the language holds one of these texts. Each has four bytes or more, and is as
-  // rare as possible in files that do not use the language.
-  std::vector<absl::string_view> markers = {};
-  // A template that becomes Python once it is filled in, and makes such kernels, holds one of
-  // these.
-  std::vector<absl::string_view> template_markers = {};
-  // A file that gets the language through another file, and does not name it, holds one of these:
-  // `from ._compat import jit, tl`. Each has four bytes or more.
-  std::vector<absl::string_view> hints = {};
-  absl::string_view decorator = "";  // the usual spelling of its decorator
-  // Triton's compiler compiles its kernels. A language without this is not given to the compile
-  // stage.
-  bool compiles_as_triton = false;
-};
+// The kernel languages as data: a file of common/dsl/languages for each, and no other list of them.
+// The fetcher asks here which files may hold kernels, the extractor which functions are kernels,
+// the compiler which kernels it can compile, and the validator which decorators belong to other
+// libraries. A language is known by its name, as Kernel.dsl has it.
 
 // PyTorch's class for a kernel that is a template, and the hook with which such a template begins.
 inline constexpr absl::string_view kTemplateClass = "TritonTemplate";
 inline constexpr absl::string_view kTemplateHook = "def_kernel";
 
-// Returns all known languages, each name once.
+// Returns all known languages, sorted by name.
 const std::vector<Language>& Languages();
 
 // Returns the language of a maker, given as a dotted name that was resolved through imports; else
 // null.
 const Language* FindMakerLanguage(absl::string_view resolved);
 
-// Returns the DSL of such a maker if its kernels are extracted; else DSL_UNSPECIFIED.
-v1::Dsl FindExtractedDsl(absl::string_view resolved);
+// Returns the name of the language of such a maker; else empty.
+absl::string_view FindMakerDsl(absl::string_view resolved);
 
-// Returns whether a package, by its first name, has makers of a DSL whose kernels are extracted.
+// Returns the makers that such a name is of; null for any other name.
+const Makers* FindMakers(absl::string_view resolved);
+
+// Returns whether a package, by its first name, has makers of a language.
 bool HasMakers(absl::string_view dotted);
 
-// Returns the language's name of such a maker if its functions are only counted; else empty.
-absl::string_view FindCountedDsl(absl::string_view resolved);
+// Returns whether a dotted module itself has makers: "triton", "cutlass.cute".
+bool IsMakerModule(absl::string_view dotted);
+
+// Returns whether a language calls a maker so: "jit", "kernel", "prim_func".
+bool IsMakerWord(absl::string_view word);
 
 // The meaning of a name that code imports from a module outside the sources.
 struct SaidName {
@@ -79,28 +58,69 @@ struct SaidName {
 // its dots. Returns nullopt if the name says nothing, or is one of Triton's or JAX's own.
 std::optional<SaidName> FindSaidName(absl::string_view dotted);
 
-// Returns the DSL whose maker of kernels such a name says it is: Triton for
-// "vllm.triton_utils.triton.jit", Pallas for "utils.pallas_call"; else DSL_UNSPECIFIED.
-v1::Dsl FindSaidDsl(absl::string_view dotted);
+// Returns the name of the language whose maker of kernels such a name says it is: Triton for
+// "vllm.triton_utils.triton.jit", Pallas for "utils.pallas_call"; else empty.
+absl::string_view FindSaidDsl(absl::string_view dotted);
 
-// Returns whether Triton's compiler compiles kernels of this DSL; false for an unknown one.
-bool CompilesAsTriton(v1::Dsl dsl);
+// Returns the language of a name; null for a name that no language has.
+const Language* FindLanguage(absl::string_view dsl);
 
-// Returns the language's name of an extracted DSL, such as "cuda"; "unknown" for others.
-absl::string_view DslName(v1::Dsl dsl);
+// Returns the number of a language, from 1, for tables with many kernels; 0 for a name that no
+// language has. It may differ between versions. The second function returns the name of a number.
+uint8_t GetNumber(absl::string_view dsl);
+absl::string_view GetName(uint8_t number);
 
-// Returns whether a text holds a marker or a hint of any language. Without one it holds no kernel
-// and no function to count. Runs at memory speed.
+// Returns the language's name in prose, "CUDA"; the given name if no language has it.
+std::string GetTitle(absl::string_view dsl);
+
+// Returns the language that a kernel's text is read in: Python for an unknown name.
+code::Language GetSyntax(absl::string_view dsl);
+
+// Returns whether a kernel's text is C, as CUDA's is.
+bool IsC(absl::string_view dsl);
+
+// Returns whether a dotted module comes with the language: its packages have it.
+bool ComesWith(absl::string_view dsl, absl::string_view module);
+
+// Returns whether Triton's compiler compiles kernels of this language; false for an unknown one.
+bool CompilesAsTriton(absl::string_view dsl);
+
+// Returns whether a text holds a marker or a hint of any language. Without one it holds no kernel.
+// Runs at memory speed.
 bool HasMarker(absl::string_view text);
 
-// Returns whether a text holds a marker of this DSL.
-bool HasMarkerOf(v1::Dsl dsl, absl::string_view text);
+// Returns whether a text holds a marker of this language.
+bool HasMarkerOf(absl::string_view dsl, absl::string_view text);
 
-// Return whether a Python text may hold a kernel that is extracted, or a function that is counted:
-// a marker, and the last part of one of its language's makers, or for Pallas a reference; or a
-// hint. Texts that pass hold a marker or a hint.
-bool MayHoldExtracted(absl::string_view text);
-bool MayHoldCounted(absl::string_view text);
+// Returns whether a Python text may hold a kernel of any language: a marker, and the last part of
+// one of its language's makers, or for Pallas a reference; or a hint. Texts that pass hold a marker
+// or a hint.
+bool MayHoldKernels(absl::string_view text);
+
+// The languages whose kernels are wanted.
+class LanguageSet {
+ public:
+  // Holds the languages that are extracted by default.
+  LanguageSet();
+  // Holds the named ones; the default ones if there is no name. INVALID_ARGUMENT: an unknown name.
+  template <typename Names>
+  static absl::StatusOr<LanguageSet> Make(const Names& names) {
+    return MakeFrom(std::vector<std::string>(names.begin(), names.end()));
+  }
+
+  bool Has(absl::string_view dsl) const;
+
+  // Returns whether a Python text may hold a kernel of one of them.
+  bool MayBeIn(absl::string_view text) const;
+
+  // Returns whether a dotted module comes with one of them.
+  bool ComesWithOne(absl::string_view module) const;
+
+ private:
+  static absl::StatusOr<LanguageSet> MakeFrom(const std::vector<std::string>& names);
+
+  std::vector<const Language*> languages_;  // sorted by name
+};
 
 // Returns whether a package, by its first name, is a library whose functions are not a project's
 // own way to make kernels.

@@ -4,8 +4,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dsl {
 namespace {
@@ -16,7 +18,7 @@ TEST(Languages, EachHasItsOwnNameAndMarkersThatTheFinderCanSee) {
     EXPECT_TRUE(names.insert(language.name).second) << language.name;
     EXPECT_FALSE(language.markers.empty()) << language.name;
     for (const absl::string_view marker : language.markers) EXPECT_GE(marker.size(), 4u) << marker;
-    EXPECT_TRUE(language.dsl == v1::DSL_CUDA || !language.makers.empty()) << language.name;
+    EXPECT_TRUE(language.name == kCuda || !language.makers.empty()) << language.name;
   }
 }
 
@@ -33,11 +35,11 @@ TEST(Languages, EveryMakerIsItsLanguages) {
 }
 
 TEST(Languages, GluonsJitIsNotTritons) {
-  EXPECT_EQ(FindExtractedDsl("triton.jit"), v1::DSL_TRITON);
-  EXPECT_EQ(FindExtractedDsl("triton.experimental.gluon.jit"), v1::DSL_GLUON);
-  EXPECT_EQ(FindExtractedDsl("triton.language.load"), v1::DSL_UNSPECIFIED);
-  EXPECT_EQ(FindExtractedDsl("triton"), v1::DSL_UNSPECIFIED);
-  EXPECT_EQ(FindExtractedDsl("numba.cuda.jit"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindMakerDsl("triton.jit"), kTriton);
+  EXPECT_EQ(FindMakerDsl("triton.experimental.gluon.jit"), kGluon);
+  EXPECT_EQ(FindMakerDsl("triton.language.load"), "");
+  EXPECT_EQ(FindMakerDsl("triton"), "");
+  EXPECT_EQ(FindMakerDsl("numba.jit"), "");
 }
 
 TEST(Languages, ANameFromElsewhereSaysWhatItsLastWordSays) {
@@ -62,52 +64,88 @@ TEST(Languages, ANameFromElsewhereSaysWhatItsLastWordSays) {
 }
 
 TEST(Languages, PallasIsFoundInSubmodulesButNotAmongItsOperations) {
-  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.pallas_call"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.mosaic_gpu.kernel"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindExtractedDsl("jax._src.pallas.core_map"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.ops.tpu.kernel"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindMakerDsl("jax.experimental.pallas.pallas_call"), kPallas);
+  EXPECT_EQ(FindMakerDsl("jax.experimental.pallas.mosaic_gpu.kernel"), kPallas);
+  EXPECT_EQ(FindMakerDsl("jax._src.pallas.core_map"), kPallas);
+  EXPECT_EQ(FindMakerDsl("jax.experimental.pallas.ops.tpu.kernel"), "");
 }
 
 TEST(Languages, APipelineIsPallasWhateverModuleSaysIt) {
-  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.tpu.emit_pipeline"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindSaidDsl("x.pltpu.emit_pipeline"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindSaidDsl("x.pallas_call"), v1::DSL_PALLAS);
-  EXPECT_EQ(FindSaidDsl("x.kernel"), v1::DSL_UNSPECIFIED);
-  EXPECT_EQ(FindSaidDsl("x.triton.jit"), v1::DSL_TRITON);
-  EXPECT_EQ(FindSaidDsl("x.jit"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindMakerDsl("jax.experimental.pallas.tpu.emit_pipeline"), kPallas);
+  EXPECT_EQ(FindSaidDsl("x.pltpu.emit_pipeline"), kPallas);
+  EXPECT_EQ(FindSaidDsl("x.pallas_call"), kPallas);
+  EXPECT_EQ(FindSaidDsl("x.kernel"), "");
+  EXPECT_EQ(FindSaidDsl("x.triton.jit"), kTriton);
+  EXPECT_EQ(FindSaidDsl("x.jit"), "");
 }
 
 TEST(Languages, AHintIsEnoughForAFileThatDoesNotNameTriton) {
   for (const char* text : {"from .c import jit, tl\n@jit\ndef k(p): tl.load(p)\n",
                            "from .c import kernel, tl\n@kernel\ndef k(p): tl.store(p, 1)\n"}) {
     EXPECT_TRUE(HasMarker(text)) << text;
-    EXPECT_TRUE(MayHoldExtracted(text)) << text;
-    EXPECT_FALSE(HasMarkerOf(v1::DSL_TRITON, text)) << text;
+    EXPECT_TRUE(MayHoldKernels(text)) << text;
+    EXPECT_FALSE(HasMarkerOf(kTriton, text)) << text;
   }
   for (const char* text : {"util.load(x)\n", "jit = 1\n"}) EXPECT_FALSE(HasMarker(text)) << text;
 }
 
-TEST(Languages, CountedOnesHaveANameAndNoDsl) {
-  EXPECT_EQ(FindCountedDsl("numba.cuda.jit"), "numba");
-  EXPECT_EQ(FindCountedDsl("tilelang.language.prim_func"), "tilelang");
-  EXPECT_EQ(FindCountedDsl("tvm.script.tir.prim_func"), "tvm");
-  EXPECT_EQ(FindCountedDsl("triton.jit"), "");
-  EXPECT_EQ(FindCountedDsl("numba.jit"), "");
+TEST(Languages, AMakerOfEveryLanguageIsKnown) {
+  EXPECT_EQ(FindMakerDsl("numba.cuda.jit"), "numba");
+  EXPECT_EQ(FindMakerDsl("tilelang.language.prim_func"), "tilelang");
+  EXPECT_EQ(FindMakerDsl("tvm.script.tir.prim_func"), "tvm");
+  EXPECT_EQ(FindMakers("cutlass.cute.kernel")->role, MakerRole::kKernel);
+  EXPECT_EQ(FindMakers("cutlass.cute.jit")->role, MakerRole::kHostOrDevice);
+  EXPECT_EQ(FindMakers("numba.jit"), nullptr);
+}
+
+TEST(Languages, AreSortedAndFoundByName) {
+  for (const Language& language : Languages()) {
+    EXPECT_EQ(FindLanguage(language.name), &language);
+    EXPECT_EQ(GetName(GetNumber(language.name)), language.name);
+    EXPECT_FALSE(language.title.empty()) << language.name;
+  }
+  EXPECT_EQ(FindLanguage("mojo"), nullptr);
+  EXPECT_EQ(GetNumber("mojo"), 0);
+  EXPECT_EQ(GetName(0), "");
+  EXPECT_EQ(GetName(255), "");
 }
 
 TEST(Languages, OnlyThoseThatSaySoCompileAsTriton) {
-  for (int value = 0; value < v1::Dsl_ARRAYSIZE; ++value) {
-    const auto dsl = static_cast<v1::Dsl>(value);
-    EXPECT_EQ(CompilesAsTriton(dsl), dsl == v1::DSL_TRITON || dsl == v1::DSL_GLUON) << value;
+  for (const Language& language : Languages()) {
+    const bool says = language.name == kTriton || language.name == kGluon;
+    EXPECT_EQ(CompilesAsTriton(language.name), says) << language.name;
   }
-  EXPECT_FALSE(CompilesAsTriton(static_cast<v1::Dsl>(99)));  // a language of a newer version
+  EXPECT_FALSE(CompilesAsTriton("mojo"));  // a language of a newer version
 }
 
-TEST(Languages, EveryExtractedOneHasAName) {
-  EXPECT_EQ(DslName(v1::DSL_CUDA), "cuda");
-  EXPECT_EQ(DslName(v1::DSL_PALLAS), "pallas");
-  EXPECT_EQ(DslName(v1::DSL_UNSPECIFIED), "unknown");
-  EXPECT_EQ(DslName(static_cast<v1::Dsl>(99)), "unknown");
+TEST(Languages, ALanguageHasATitleASyntaxAndPackages) {
+  EXPECT_EQ(GetTitle("cute"), "CuTe DSL");
+  EXPECT_EQ(GetTitle("mojo"), "mojo");
+  EXPECT_TRUE(IsC(kCuda));
+  EXPECT_FALSE(IsC("cute"));
+  EXPECT_FALSE(IsC(""));
+  EXPECT_TRUE(ComesWith("cute", "cutlass.cute"));
+  EXPECT_TRUE(ComesWith("cute", "cutlass"));
+  EXPECT_FALSE(ComesWith("cute", "cutlasses"));
+  EXPECT_FALSE(ComesWith(kTriton, "cutlass"));
+}
+
+TEST(LanguageSet, HoldsTheDefaultOnesOrThoseThatAreNamed) {
+  const LanguageSet usual;
+  for (const Language& language : Languages()) {
+    const bool expected = language.name == kTriton || language.name == kGluon ||
+                          language.name == kPallas || language.name == kCuda;
+    EXPECT_EQ(usual.Has(language.name), expected) << language.name;
+  }
+  const auto named = LanguageSet::Make(std::vector<std::string>{"cute", "triton"});
+  ASSERT_TRUE(named.ok());
+  EXPECT_TRUE(named->Has("cute"));
+  EXPECT_TRUE(named->Has("triton"));
+  EXPECT_FALSE(named->Has("cuda"));
+  EXPECT_TRUE(named->ComesWithOne("cutlass.utils"));
+  EXPECT_FALSE(usual.ComesWithOne("cutlass.utils"));
+  EXPECT_TRUE(LanguageSet::Make(std::vector<std::string>())->Has("gluon"));
+  EXPECT_FALSE(LanguageSet::Make(std::vector<std::string>{"mojo"}).ok());
 }
 
 TEST(Markers, AreSeenAtEveryPlace) {
@@ -128,15 +166,19 @@ TEST(Markers, AreSeenAtEveryPlace) {
 }
 
 TEST(Markers, AloneMakeNoKernel) {
-  EXPECT_FALSE(MayHoldExtracted("import triton"));
-  EXPECT_TRUE(MayHoldExtracted("import triton\n@triton.jit\n"));
-  EXPECT_FALSE(MayHoldExtracted("import numba\n@numba.jit\n"));
-  EXPECT_TRUE(MayHoldExtracted("from jax.experimental import pallas as pl\npl.pallas_call(f)"));
-  EXPECT_TRUE(MayHoldExtracted("from jax.experimental import pallas as pl\ndef f(x_ref): pass"));
-  EXPECT_FALSE(MayHoldCounted("import numba"));
-  EXPECT_TRUE(MayHoldCounted("from numba import cuda\n@cuda.jit\n"));
-  EXPECT_TRUE(HasMarkerOf(v1::DSL_CUDA, "__global__ void k();"));
-  EXPECT_FALSE(HasMarkerOf(v1::DSL_CUDA, "import triton"));
+  const LanguageSet usual;
+  const auto numba = LanguageSet::Make(std::vector<std::string>{"numba"});
+  EXPECT_FALSE(MayHoldKernels("import triton"));
+  EXPECT_TRUE(MayHoldKernels("import triton\n@triton.jit\n"));
+  EXPECT_FALSE(usual.MayBeIn("import numba\n@numba.jit\n"));
+  EXPECT_TRUE(MayHoldKernels("from jax.experimental import pallas as pl\npl.pallas_call(f)"));
+  EXPECT_TRUE(MayHoldKernels("from jax.experimental import pallas as pl\ndef f(x_ref): pass"));
+  EXPECT_FALSE(MayHoldKernels("import numba"));
+  EXPECT_TRUE(MayHoldKernels("from numba import cuda\n@cuda.jit\n"));
+  EXPECT_TRUE(numba->MayBeIn("from numba import cuda\n@cuda.jit\n"));
+  EXPECT_FALSE(numba->MayBeIn("import triton\n@triton.jit\n"));
+  EXPECT_TRUE(HasMarkerOf(kCuda, "__global__ void k();"));
+  EXPECT_FALSE(HasMarkerOf(kCuda, "import triton"));
 }
 
 }  // namespace

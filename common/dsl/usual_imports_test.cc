@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dsl {
 namespace {
@@ -32,13 +33,13 @@ TEST(UsualImportsTest, EachNameHasOneMeaning) {
 
 TEST(UsualImportsTest, TheMakersOfTheExtractedLanguagesAreAmongThem) {
   const auto dsl = [](absl::string_view name, absl::string_view member) {
-    return FindExtractedDsl(FindUsualImport(name)->GetOrigin() + "." + std::string(member));
+    return FindMakerDsl(FindUsualImport(name)->GetOrigin() + "." + std::string(member));
   };
-  EXPECT_EQ(dsl("triton", "jit"), v1::DSL_TRITON);
-  EXPECT_EQ(dsl("gluon", "jit"), v1::DSL_GLUON);
-  EXPECT_EQ(dsl("pl", "pallas_call"), v1::DSL_PALLAS);
-  EXPECT_EQ(dsl("pltpu", "emit_pipeline"), v1::DSL_PALLAS);
-  EXPECT_EQ(dsl("plgpu", "kernel"), v1::DSL_PALLAS);
+  EXPECT_EQ(dsl("triton", "jit"), kTriton);
+  EXPECT_EQ(dsl("gluon", "jit"), kGluon);
+  EXPECT_EQ(dsl("pl", "pallas_call"), kPallas);
+  EXPECT_EQ(dsl("pltpu", "emit_pipeline"), kPallas);
+  EXPECT_EQ(dsl("plgpu", "kernel"), kPallas);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -25,9 +26,11 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/dsl/languages.h"
 #include "common/job/field_check.h"
 #include "common/spdx/expression.h"
 #include "common/toolchains/toolchains.h"
+#include "common/words/suggestion.h"
 
 namespace kernelmill::job {
 namespace {
@@ -256,6 +259,23 @@ absl::Status CheckHistory(const std::string& where, const v1::Source& source) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLanguages(const std::string& where, const v1::Source& source) {
+  std::set<absl::string_view> seen;
+  for (const std::string& name : source.languages()) {
+    if (dsl::FindLanguage(name) == nullptr) {
+      std::vector<std::string> known;
+      for (const dsl::Language& language : dsl::Languages()) known.emplace_back(language.name);
+      return FieldError(where,
+                        absl::StrCat("unknown language ", JsonString(name), DidYouMean(name, known),
+                                     "; use one of ", absl::StrJoin(known, ", ")));
+    }
+    if (!seen.insert(name).second) {
+      return FieldError(where, absl::StrCat("must not name ", name, " twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPathLicenses(const std::string& where, const v1::Source& source) {
   for (int i = 0; i < source.path_licenses_size(); ++i) {
     const v1::PathLicense& entry = source.path_licenses(i);
@@ -303,6 +323,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
         Annotate(spdx::ParseKnownLicenses(source.license()).status(), where + ".license"));
   }
   RETURN_IF_ERROR(CheckPathLicenses(where, source));
+  RETURN_IF_ERROR(CheckLanguages(where + ".languages", source));
   RETURN_IF_ERROR(CheckHistory(where + ".history", source));
   if (!v1::SourceRole_IsValid(source.role()))
     return FieldError(where + ".role", "must be candidate, holdout or evidence");
@@ -368,6 +389,13 @@ void FillSourceDefaults(v1::Source* source) {
   }
   // The default has one form, so that writing it out does not change the dataset.
   if (source->keep() == v1::SOURCE_KEEP_KERNELS) source->clear_keep();
+  auto& languages = *source->mutable_languages();
+  std::sort(languages.begin(), languages.end());
+  std::vector<std::string> usual;
+  for (const dsl::Language& language : dsl::Languages()) {
+    if (language.by_default) usual.emplace_back(language.name);
+  }
+  if (std::equal(languages.begin(), languages.end(), usual.begin(), usual.end())) languages.Clear();
 }
 
 // The name is what the job gives, or else the origin as written.

@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
+#include "common/dsl/names.h"
 #include "common/job/review_list.h"
 #include "common/manifest/ledger.h"
 #include "common/words/enum_words.h"
@@ -18,17 +19,17 @@ CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters)
     : clusters_(clusters) {
   for (const v1::CuratedPair& pair : manifest.pairs()) {
-    AddSide(pair.cuda(), v1::DSL_CUDA);
-    AddSide(pair.triton(), v1::DSL_TRITON);
+    AddSide(pair.cuda(), dsl::kCuda);
+    AddSide(pair.triton(), dsl::kTriton);
   }
 }
 
 // Sides are filed under one key each: the path if the reference has one, else the id. Those of pair
 // i are at 2i and 2i+1.
-void CuratedPairFinder::AddSide(const v1::KernelReference& reference, v1::Dsl dsl) {
+void CuratedPairFinder::AddSide(const v1::KernelReference& reference, absl::string_view dsl) {
   const std::string& key = reference.path().empty() ? reference.id() : reference.path();
   by_key_[key].push_back(static_cast<uint32_t>(sides_.size()));
-  sides_.push_back({.reference = &reference, .dsl = dsl});
+  sides_.push_back({.reference = &reference, .dsl = std::string(dsl)});
 }
 
 absl::Status CuratedPairFinder::VisitTree(int source, const v1::SourceTree& tree) {
@@ -62,7 +63,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
   if (fate == v1::FATE_KEPT && kernel.dsl() == side.dsl) {
     if (side.taken++ == 0) side.number = number;
   } else if (side.unfit.empty()) {
-    side.unfit = kernel.dsl() != side.dsl ? absl::StrCat("is not ", ToWord(side.dsl))
+    side.unfit = kernel.dsl() != side.dsl ? absl::StrCat("is not ", side.dsl)
                                           : absl::StrCat("is ", FateName(fate));
     if (kernel.dsl() == side.dsl && decision != nullptr && !decision->reason().empty()) {
       absl::StrAppend(&side.unfit, " as ", decision->reason());
@@ -73,7 +74,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
 // Returns the reason why the side has no kernel, or "" if it has exactly one.
 std::string CuratedPairFinder::FindProblem(const Side& side) {
   if (side.taken == 1) return "";
-  const std::string name = ToWord(side.dsl);
+  const std::string name = side.dsl;
   if (side.taken > 1) return absl::StrCat(name, ": ", side.taken, " kernels are so");
   return absl::StrCat(name, ": ", side.unfit.empty() ? "no such kernel" : side.unfit);
 }

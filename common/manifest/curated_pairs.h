@@ -40,13 +40,13 @@ class CuratedPairFinder final : public DatasetVisitor {
   // A side of a pair, with the kernels that match it so far.
   struct Side {
     const v1::KernelReference* reference = nullptr;
-    v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+    std::string dsl;
     uint32_t number = 0;  // the first usable kernel
     int taken = 0;        // the number of usable kernels
     std::string unfit;    // the reason why the first unusable kernel cannot be taken
   };
 
-  void AddSide(const v1::KernelReference& reference, v1::Dsl dsl);
+  void AddSide(const v1::KernelReference& reference, absl::string_view dsl);
   void Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const;
   static std::string FindProblem(const Side& side);
 

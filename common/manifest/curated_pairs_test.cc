@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::manifest {
@@ -24,16 +25,16 @@ using ::testing::IsEmpty;
 class CuratedPairsTest : public ::testing::Test {
  protected:
   CuratedPairsTest() {
-    AddKernel(v1::DSL_CUDA, "a.cu", "softmax", 1, 9, v1::FATE_KEPT, "");
-    AddKernel(v1::DSL_CUDA, "a.cu", "copy", 11, 19, v1::FATE_DUPLICATE, "near");
-    AddKernel(v1::DSL_TRITON, "a.py", "_softmax", 1, 9, v1::FATE_KEPT, "");
-    AddKernel(v1::DSL_TRITON, "a.py", "_softmax", 11, 19, v1::FATE_KEPT, "");
-    AddKernel(v1::DSL_TRITON, "b.py", "_k", 1, 9, v1::FATE_REJECTED, "license:GPL-3.0-only");
-    AddKernel(v1::DSL_CUDA, "a.cu", "inner", 3, 5, v1::FATE_KEPT, "");
+    AddKernel(dsl::kCuda, "a.cu", "softmax", 1, 9, v1::FATE_KEPT, "");
+    AddKernel(dsl::kCuda, "a.cu", "copy", 11, 19, v1::FATE_DUPLICATE, "near");
+    AddKernel(dsl::kTriton, "a.py", "_softmax", 1, 9, v1::FATE_KEPT, "");
+    AddKernel(dsl::kTriton, "a.py", "_softmax", 11, 19, v1::FATE_KEPT, "");
+    AddKernel(dsl::kTriton, "b.py", "_k", 1, 9, v1::FATE_REJECTED, "license:GPL-3.0-only");
+    AddKernel(dsl::kCuda, "a.cu", "inner", 3, 5, v1::FATE_KEPT, "");
   }
 
-  void AddKernel(v1::Dsl dsl, const std::string& path, const std::string& name, int first, int last,
-                 v1::Fate fate, const std::string& reason) {
+  void AddKernel(const std::string& dsl, const std::string& path, const std::string& name,
+                 int first, int last, v1::Fate fate, const std::string& reason) {
     v1::Kernel& kernel = *shard_.add_kernels();
     kernel.set_id(absl::StrCat(std::string(31, 'a'), shard_.kernels_size() - 1));
     kernel.set_dsl(dsl);

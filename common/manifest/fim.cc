@@ -13,6 +13,7 @@
 #include "common/base/hash.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 
 // A fill-in-the-middle pair is a kernel cut at its body: the prompt is everything before it, with
 // the context that the kernel needs, and the completion is the body. Pairs that teach nothing are
@@ -130,7 +131,7 @@ FimPair CutSource(const v1::Kernel& kernel, string_view excluded) {
 // ends and decorators. It keeps the number of lines from the body on, so the body is found again by
 // counting lines from the end.
 FimPair MakeFimPair(const v1::Kernel& kernel) {
-  if (kernel.dsl() == v1::DSL_CUDA) return CutSource(kernel, "language");
+  if (dsl::IsC(kernel.dsl())) return CutSource(kernel, "language");
   const std::optional<std::string> text = code::AtModuleLevel(kernel.source());
   if (!text) return CutSource(kernel, "indentation");
   // The number of lines from the body on, in the source as it is.

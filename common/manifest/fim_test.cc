@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -138,7 +139,7 @@ TEST(FimPair, WhatIsNoPythonFunctionOfItsOwnLinesIsExcluded) {
   kernel = AddKernel();
   kernel.set_body_offset(12);  // def add(x, n): return ...
   EXPECT_EQ(MakeFimPair(kernel).excluded, "signature_line");
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_EQ(MakeFimPair(kernel).excluded, "language");
 }
 

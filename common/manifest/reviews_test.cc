@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/job/review_list.h"
 #include "common/testing/status_matchers.h"
 
@@ -23,13 +24,13 @@ using ::testing::ElementsAre;
 class ReviewsTest : public ::testing::Test {
  protected:
   ReviewsTest() {
-    AddKernel(v1::DSL_CUDA, "a.cu", "softmax");
-    AddKernel(v1::DSL_CUDA, "a.cu", "softmax");
-    AddKernel(v1::DSL_TRITON, "a.py", "_softmax");
-    AddKernel(v1::DSL_TRITON, "a.py", "_copy");
+    AddKernel(dsl::kCuda, "a.cu", "softmax");
+    AddKernel(dsl::kCuda, "a.cu", "softmax");
+    AddKernel(dsl::kTriton, "a.py", "_softmax");
+    AddKernel(dsl::kTriton, "a.py", "_copy");
   }
 
-  void AddKernel(v1::Dsl dsl, const std::string& path, const std::string& name) {
+  void AddKernel(const std::string& dsl, const std::string& path, const std::string& name) {
     const int number = shard_.kernels_size();
     v1::Kernel& kernel = *shard_.add_kernels();
     kernel.set_dsl(dsl);

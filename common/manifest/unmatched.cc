@@ -181,17 +181,16 @@ MarkerCounts CountMarkers(const ShardView& view) {
   MarkerCounts counts;
   if (view.files == nullptr) return counts;
   for (const dsl::Language& language : dsl::Languages()) {
-    if (language.dsl == v1::DSL_UNSPECIFIED) continue;
     const auto& kernels = view.kernels->kernels();
     if (std::any_of(kernels.begin(), kernels.end(),
-                    [&](const v1::Kernel& kernel) { return kernel.dsl() == language.dsl; })) {
+                    [&](const v1::Kernel& kernel) { return kernel.dsl() == language.name; })) {
       continue;
     }
     for (const std::string& marker : GetMarkers(language)) {
       for (const v1::SourceFile& file : view.files->files()) {
         const int64_t times = CountTimes(file.content(), marker);
         if (times == 0) continue;
-        MarkerCount& count = counts[{language.dsl, marker}];
+        MarkerCount& count = counts[{std::string(language.name), marker}];
         count.times += times;
         ++count.files;
         AddPath(Safe(file.path()), &count.paths);
@@ -437,13 +436,14 @@ void UnmatchedFinder::FindUnasked(int source, List* found) const {
 
 void UnmatchedFinder::FindMarkers(int source, List* found) const {
   const SourceFacts& facts = sources_[static_cast<size_t>(source)];
+  const auto wanted = dsl::LanguageSet::Make(manifest_.sources(source).source().languages());
   for (const auto& [marker, count] : facts.markers) {
-    const auto dsl = static_cast<v1::Dsl>(marker.first);
+    if (wanted.ok() && !wanted->Has(marker.first)) continue;
     if (facts.kernels.contains(marker.first)) continue;
     found->push_back(
         {"marker", absl::StrCat("sources[", source, "]"),
          Safe(job::SourceName(manifest_.sources(source).source())), marker.second,
-         absl::StrCat("is there ", Counted(count.times, "time"), ", and no ", dsl::DslName(dsl),
+         absl::StrCat("is there ", Counted(count.times, "time"), ", and no ", marker.first,
                       " kernel is found; ", Counted(count.files, "file")),
          count.paths});
   }

@@ -65,7 +65,7 @@ struct MarkerCount {
 };
 
 // The markers in a shard's files: by DSL and marker. Only of languages without a kernel there.
-using MarkerCounts = std::map<std::pair<int, std::string>, MarkerCount>;
+using MarkerCounts = std::map<std::pair<std::string, std::string>, MarkerCount>;
 
 // Counts markers in the files of a shard, whose contents `view.files` must have.
 MarkerCounts CountMarkers(const ShardView& view);
@@ -93,8 +93,8 @@ class UnmatchedFinder {
     int64_t unselected = 0;  // files
     std::vector<int> idle_includes;
     std::vector<v1::UnaskedFiles> unasked;
-    std::map<int, int64_t> kernels;  // by DSL
-    int64_t records = 0;             // kernels and whole files
+    std::map<std::string, int64_t> kernels;  // by language
+    int64_t records = 0;                     // kernels and whole files
     MarkerCounts markers;
     v1::HistorySums history;
   };

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::manifest {
@@ -66,7 +67,7 @@ class UnmatchedTest : public ::testing::Test {
         tree.add_files()->set_path(path);
         shard.add_files()->set_path(path);
         shard.mutable_files()->rbegin()->set_content(text);
-        if (text == "kernel") kernels.add_kernels()->set_dsl(v1::DSL_TRITON);
+        if (text == "kernel") kernels.add_kernels()->set_dsl(dsl::kTriton);
       }
       EXPECT_THAT(finder.VisitTree(i, tree), IsOk());
       ShardView view;

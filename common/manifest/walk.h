@@ -15,7 +15,7 @@
 
 namespace kernelmill::manifest {
 
-inline constexpr int kManifestSchema = 1;  // DatasetManifest.schema
+inline constexpr int kManifestSchema = 2;  // DatasetManifest.schema
 
 // The result of a visitor's work on a shard before its visit. Visitors derive from it.
 class PreparedShard {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::sensitive {
 namespace {
@@ -19,7 +20,7 @@ std::string Made(absl::string_view prefix, size_t size) {
 
 v1::Kernel MakeKernel(std::string source) {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_source(std::move(source));
   return kernel;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/path.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::source_files {
 namespace {
@@ -117,7 +118,7 @@ absl::string_view LanguageOfFile(absl::string_view path) {
 
 // Unknown languages are lexed as Python, which only matters for where comments begin.
 code::Language LexedAs(const v1::Kernel& kernel) {
-  if (kernel.form() != v1::KERNEL_FORM_FILE) return code::ToLanguage(kernel.dsl());
+  if (kernel.form() != v1::KERNEL_FORM_FILE) return dsl::GetSyntax(kernel.dsl());
   return IsAmong(kLikeC, LanguageOfFile(kernel.path())) ? code::Language::kC
                                                         : code::Language::kPython;
 }

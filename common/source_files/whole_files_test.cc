@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::source_files {
 namespace {
@@ -38,7 +39,7 @@ TEST(LexedAs, AWholeFileGoesByItsNameAndAKernelByItsLanguage) {
   kernel.set_form(v1::KERNEL_FORM_FILE);
   EXPECT_EQ(LexedAs(kernel), code::Language::kC);
   kernel.set_path("lowering.py");
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_EQ(LexedAs(kernel), code::Language::kPython);
 }
 

@@ -35,7 +35,7 @@ const PinnedToolchain* FindToolchain(absl::string_view name) {
 v1::Toolchain ToProto(const PinnedToolchain& toolchain) {
   v1::Toolchain proto;
   proto.set_name(std::string(toolchain.name));
-  proto.set_triton(std::string(toolchain.triton));
+  proto.set_version(std::string(toolchain.triton));
   proto.set_python(std::string(toolchain.python));
   proto.set_requirements_sha256(std::string(toolchain.requirements_sha256));
   return proto;

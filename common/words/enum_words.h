@@ -8,8 +8,9 @@
 
 namespace kernelmill {
 
-// Returns the word that job files, rows and reports have for the value of an enum: "triton" for
-// DSL_TRITON; "" for the value 0, which is unspecified, and for a number that the enum lacks.
+// Returns the word that job files, rows and reports have for the value of an enum: "device" for
+// KERNEL_ROLE_DEVICE; "" for the value 0, which is unspecified, and for a number that the enum
+// lacks.
 std::string GetEnumWord(const google::protobuf::EnumDescriptor& type, int number);
 
 template <typename Enum>

@@ -10,14 +10,14 @@ namespace kernelmill {
 namespace {
 
 TEST(ToWord, TakesTheNameOfTheTypeAway) {
-  EXPECT_EQ(ToWord(v1::DSL_TRITON), "triton");
+  EXPECT_EQ(ToWord(v1::KERNEL_FORM_CALLED), "called");
   EXPECT_EQ(ToWord(v1::KERNEL_ROLE_DEVICE), "device");
   EXPECT_EQ(ToWord(v1::SOURCE_ROLE_HOLDOUT), "holdout");
 }
 
 TEST(ToWord, IsEmptyForUnspecifiedAndUnknownValues) {
-  EXPECT_EQ(ToWord(v1::DSL_UNSPECIFIED), "");
-  EXPECT_EQ(ToWord(static_cast<v1::Dsl>(1000)), "");
+  EXPECT_EQ(ToWord(v1::KERNEL_ROLE_UNSPECIFIED), "");
+  EXPECT_EQ(ToWord(static_cast<v1::KernelRole>(1000)), "");
 }
 
 }  // namespace

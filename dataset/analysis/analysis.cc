@@ -178,7 +178,7 @@ std::vector<std::pair<absl::string_view, std::string>> GetWords(const Analysis::
       {"category", origin.category},
       {"source_tier", absl::StrCat(origin.tier)},
       {"quality_tier", absl::StrCat(verdict.quality().tier())},
-      {"dsl", ToWord(kernel.dsl())},
+      {"dsl", kernel.dsl()},
       {"role", WordOr(ToWord(kernel.role()), "none")},
       {"kind", WordOr(verdict.kind(), kUnknown)},
       {"target", WordOr(verdict.target(), kUnknown)},

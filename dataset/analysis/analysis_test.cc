@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "common/dsl/names.h"
+
 namespace kernelmill::dataset {
 namespace {
 
@@ -115,7 +117,7 @@ using ::testing::Not;
 
 v1::Kernel MakeKernel(int lines, const std::string& tag = "") {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_first_line(11);
   kernel.set_last_line(10 + lines);

@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
+#include "common/dsl/languages.h"
 #include "common/job/opt_out.h"
 #include "common/job/source_spec.h"
 #include "common/manifest/curated_pairs.h"
@@ -116,12 +117,17 @@ class ShardIndexer {
       return absl::DataLossError(
           absl::StrCat("kernel ", kernel.id(), " is of no file of its shard"));
     }
+    const uint8_t language = dsl::GetNumber(kernel.dsl());
+    if (language == 0 && !kernel.dsl().empty()) {
+      return absl::UnimplementedError(absl::StrCat("kernel ", kernel.id(), " is in the language ",
+                                                   kernel.dsl(), ", which this version lacks"));
+    }
     KernelEntry& entry = shard_->kernels.emplace_back();
     entry.file = file->second;
     entry.first_line = kernel.first_line();
     entry.last_line = kernel.last_line();
     entry.column = kernel.column();
-    entry.dsl = kernel.dsl();
+    entry.language = language;
     entry.role = kernel.role();
     entry.form = kernel.form();
     entry.in_json = kernel.has_json_pointer();

@@ -96,7 +96,7 @@ struct KernelEntry {
   int32_t first_line = 0;
   int32_t last_line = 0;
   int32_t column = 0;
-  uint8_t dsl = v1::DSL_UNSPECIFIED;
+  uint8_t language = 0;  // dsl::GetNumber
   uint8_t role = v1::KERNEL_ROLE_UNSPECIFIED;
   uint8_t form = v1::KERNEL_FORM_UNSPECIFIED;
   bool in_json = false;  // it has a pointer

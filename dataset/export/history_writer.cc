@@ -15,6 +15,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
+#include "common/dsl/languages.h"
 #include "common/job/opt_out.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
@@ -177,9 +178,10 @@ class HistoryWriter {
       v1::InstructRow row;
       FillInstructRow(change, conversation, &row);
       const int64_t tokens = sinks_.mix->DrawsFrom("instruct") ? CountTokens(conversation) : 0;
-      sinks_.mix->AddRow("instruct",
-                         {s, change.after().dsl(), tier, conversation.template_name, row.split()},
-                         tokens);
+      sinks_.mix->AddRow(
+          "instruct",
+          {s, dsl::GetNumber(change.after().dsl()), tier, conversation.template_name, row.split()},
+          tokens);
       RETURN_IF_ERROR(sinks_.tables->Append(&row));
     }
     return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/cas/digest.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/testing/export_fixture.h"
 #include "kernelmill/v1/history.pb.h"
@@ -39,7 +40,7 @@ class HistoryWriterTest : public ExporterTest {
       version->set_qualname("k");
       version->set_first_line(9);
       version->set_last_line(11);
-      version->set_dsl(v1::DSL_TRITON);
+      version->set_dsl(dsl::kTriton);
       version->set_role(v1::KERNEL_ROLE_KERNEL);
     }
     change.mutable_before()->set_source("def k(): pass\n");

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "common/tokens/encoding.h"
@@ -190,7 +191,7 @@ absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialize
   switch (file) {
     case kKernelRows:
       parsed = AddParsed(serialized, &messages_.kernel, &out->rows[file]);
-      if (messages_.kernel.dsl() == v1::DSL_TRITON || messages_.kernel.dsl() == v1::DSL_GLUON) {
+      if (dsl::CompilesAsTriton(messages_.kernel.dsl())) {
         absl::StrAppend(&out->functions, ",\n", FunctionText(messages_.kernel));
       }
       break;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/mix/mix_order.h"
@@ -62,8 +63,8 @@ absl::StatusOr<int64_t> WriteOrder(const PhasePlan& phase, uint64_t seed, const 
 }  // namespace
 
 MixFacts MixFiles::GetFacts(uint32_t number, int32_t tier, absl::string_view template_name) const {
-  return {index_.GetFile(number).source, static_cast<v1::Dsl>(index_.kernels[number].dsl), tier,
-          template_name, index_.GetSplit(number)};
+  return {index_.GetFile(number).source, index_.kernels[number].language, tier, template_name,
+          index_.GetSplit(number)};
 }
 
 // Counts every row that is written, since a sample names a row by its place in the file; but only
@@ -77,7 +78,7 @@ void MixFiles::AddRow(const std::string& config, const MixFacts& facts, int64_t 
       static_cast<uint32_t>(std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max()));
   row.source = facts.source;
   row.tier = static_cast<int16_t>(facts.tier);
-  row.dsl = static_cast<uint8_t>(facts.dsl);
+  row.language = facts.language;
   row.template_number = TemplateNumber(facts.template_name);
   rows_[config].push_back(row);
 }
@@ -92,7 +93,7 @@ bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
   const uint8_t asked = TemplateNumber(FindTemplate(part));
   return EmptyOrHas(part.repositories(), source.repository) &&
          EmptyOrHas(part.categories(), source.category) &&
-         EmptyOrHas(part.dsls(), ToWord(static_cast<v1::Dsl>(row.dsl))) &&
+         EmptyOrHas(part.dsls(), dsl::GetName(row.language)) &&
          EmptyOrHas(part.tiers(), row.tier) && (asked == 0 || asked == row.template_number);
 }
 

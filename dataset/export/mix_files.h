@@ -16,8 +16,8 @@ namespace kernelmill::dataset {
 
 // The facts about a row that a part of a mix may choose it by.
 struct MixFacts {
-  int source = 0;  // in the manifest
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  int source = 0;        // in the manifest
+  uint8_t language = 0;  // dsl::GetNumber
   int32_t tier = 0;
   absl::string_view template_name;  // a conversation's; or empty
   absl::string_view split;

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "dataset/export/place.h"
@@ -47,9 +49,9 @@ std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
   for (const uint32_t number : index.candidates) {
     if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
     const auto source = static_cast<size_t>(index.GetFile(number).source);
-    const uint8_t dsl = index.kernels[number].dsl;
-    if (dsl == v1::DSL_CUDA) cuda[source] = true;
-    if (dsl == v1::DSL_TRITON) triton[source] = true;
+    const absl::string_view dsl = dsl::GetName(index.kernels[number].language);
+    if (dsl == dsl::kCuda) cuda[source] = true;
+    if (dsl == dsl::kTriton) triton[source] = true;
   }
   std::transform(cuda.begin(), cuda.end(), triton.begin(), cuda.begin(), std::logical_and<>());
   return cuda;

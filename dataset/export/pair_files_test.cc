@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/json.h"
 #include "dataset/testing/export_fixture.h"
@@ -42,7 +43,7 @@ class PairsTest : public ExporterTest {
 
   static v1::Kernel Cuda(int n, const std::string& path, const std::string& name) {
     v1::Kernel kernel = MakeKernel(n, path, 1, "", name);
-    kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_dsl(dsl::kCuda);
     kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
     const std::string head = absl::StrCat("__global__ void ", name, "() {\n");
     kernel.set_source(head + "  a();\n  b();\n}\n");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "common/dsl/languages.h"
 #include "dataset/export/dataset_index.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -47,7 +48,7 @@ void FillIdentity(const DatasetIndex& index, uint32_t number, Row* row) {
   const KernelEntry& kernel = index.kernels[number];
   FillPlace(index, number, row);
   row->set_sha256(kernel.sha256());
-  row->set_dsl(static_cast<v1::Dsl>(kernel.dsl));
+  row->set_dsl(std::string(dsl::GetName(kernel.language)));
   row->set_role(static_cast<v1::KernelRole>(kernel.role));
   row->set_form(static_cast<v1::KernelForm>(kernel.form));
 }

@@ -14,11 +14,11 @@ namespace kernelmill::dataset {
 
 // The properties of a row of the split train that a mix needs.
 struct MixRow {
-  uint32_t row = 0;     // its line in the file, from 0
-  uint32_t tokens = 0;  // cl100k_base
-  int32_t source = 0;   // in the manifest
-  int16_t tier = 0;     // its kernel's tier of quality; 0: the kernel is gone
-  uint8_t dsl = 0;
+  uint32_t row = 0;             // its line in the file, from 0
+  uint32_t tokens = 0;          // cl100k_base
+  int32_t source = 0;           // in the manifest
+  int16_t tier = 0;             // its kernel's tier of quality; 0: the kernel is gone
+  uint8_t language = 0;         // dsl::GetNumber
   uint8_t template_number = 0;  // a conversation's
 };
 

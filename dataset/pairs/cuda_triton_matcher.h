@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/dsl/names.h"
 #include "dataset/pairs/kernel_traits.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -44,7 +45,7 @@ class CudaTritonMatcher {
   static constexpr size_t kMaxCompared = 4096;
 
   // Returns true if it compares kernels of that language.
-  static bool Takes(v1::Dsl dsl) { return dsl == v1::DSL_CUDA || dsl == v1::DSL_TRITON; }
+  static bool Takes(absl::string_view dsl) { return dsl == dsl::kCuda || dsl == dsl::kTriton; }
 
   // Adds a kernel of such a language.
   void Add(uint32_t number, const KernelWords& words);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -17,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 struct Made {
-  v1::Dsl dsl;
+  std::string dsl;
   std::string name;
   std::string path;
   std::string parameters;  // comma-separated
@@ -69,8 +70,8 @@ std::vector<std::string> Pairs(const CudaTritonMatcher& matcher) {
   return pairs;
 }
 
-constexpr v1::Dsl kCuda = v1::DSL_CUDA;
-constexpr v1::Dsl kTriton = v1::DSL_TRITON;
+using dsl::kCuda;
+using dsl::kTriton;
 
 TEST(CudaTritonMatcher, KernelsOfTheSameNameTagsAndParametersPair) {
   const CudaTritonMatcher matcher = Prepared({
@@ -185,7 +186,7 @@ TEST(CudaTritonMatcher, DeviceFunctionsAndOtherLanguagesAreNotPaired) {
                   {kCuda, "gelu", "a.cu", "", "", v1::KERNEL_ROLE_DEVICE},
                   {kTriton, "softmax", "a.py", "", "", v1::KERNEL_ROLE_DEVICE},
                   {kTriton, "gelu", "a.py", "", ""},
-                  {v1::DSL_GLUON, "softmax", "a.py", "", ""},
+                  {dsl::kGluon, "softmax", "a.py", "", ""},
               })),
               IsEmpty());
 }

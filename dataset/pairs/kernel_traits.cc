@@ -31,6 +31,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/path.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -189,7 +190,7 @@ bool IsOfCode(const v1::Tag& tag) {
 // function. One without statements is the host's view of a kernel that is compiled for some GPUs
 // only.
 bool DoesWork(const v1::Kernel& kernel) {
-  if (kernel.dsl() != v1::DSL_CUDA) return true;
+  if (!dsl::IsC(kernel.dsl())) return true;
   const string_view source = kernel.source();
   const size_t signature = source.find(kernel.signature());
   const size_t body = signature == string_view::npos ? 0 : signature + kernel.signature().size();
@@ -314,7 +315,7 @@ int64_t Vocabulary::Weight(uint32_t number, uint32_t kernels) const {
 // out: names say these already.
 KernelWords ReadWords(const v1::Kernel& kernel) {
   KernelWords words;
-  words.cuda = kernel.dsl() == v1::DSL_CUDA;
+  words.cuda = dsl::IsC(kernel.dsl());
   words.launched = kernel.role() == v1::KERNEL_ROLE_KERNEL && DoesWork(kernel);
   words.name = IdentifierWords(kernel.name());
   // d_gelu is gelu's derivative.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/json.h"
 #include "dataset/tasks/testing/made_evidence.h"
@@ -24,7 +25,7 @@ v1::Kernel Adder() {
   v1::Kernel kernel;
   kernel.set_name("add");
   kernel.set_qualname("add");
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_source("@triton.jit\ndef add(x, out, n, BLOCK: tl.constexpr, bias):\n    pass\n");
   kernel.set_signature("def add(x, out, n, BLOCK: tl.constexpr, bias):");

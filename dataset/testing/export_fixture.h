@@ -16,6 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/job/job_spec.h"
 #include "common/manifest/testing/write_files.h"
 #include "common/manifest/walk.h"
@@ -41,7 +42,7 @@ inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std
   kernel.set_id(absl::StrCat(n));  // until the shard is stored: Id()
   kernel.set_name(name.empty() ? absl::StrCat("load", n) : name);
   kernel.set_qualname(kernel.name());
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_form(v1::KERNEL_FORM_DECORATED);
   kernel.set_path(path);

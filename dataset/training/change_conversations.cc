@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 #include "dataset/training/change_message.h"
 
 // Words tell if a message speaks of a kernel: those of the message beside those of the lines that
@@ -222,7 +223,7 @@ class ChangeConversationMaker {
  public:
   explicit ChangeConversationMaker(const v1::HistoryRow& row)
       : row_(row),
-        language_(code::ToLanguage(row.after().dsl())),
+        language_(dsl::GetSyntax(row.after().dsl())),
         message_(ReadChangeMessage(row.message())),
         before_(ReadCode(row.before().source(), language_)),
         after_(ReadCode(row.after().source(), language_)) {
@@ -274,7 +275,7 @@ class ChangeConversationMaker {
   void Ask(Template name, std::string user, std::string assistant) {
     all_.asked.push_back(
         {ChangeTemplateNames()[name],
-         absl::StrCat("You write GPU kernels in ", LanguageName(row_.after().dsl()), "."),
+         absl::StrCat("You write GPU kernels in ", dsl::GetTitle(row_.after().dsl()), "."),
          std::move(user), std::move(assistant)});
   }
   void Skip(Template name, string_view reason) {
@@ -304,7 +305,7 @@ class ChangeConversationMaker {
     if (!reason.empty()) return Skip(name, reason);
     const string_view noun =
         row_.after().role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
-    const string_view language = LanguageName(row_.after().dsl());
+    const std::string language = dsl::GetTitle(row_.after().dsl());
     std::string text =
         name == kRepair ? absl::StrCat("This ", language, " ", noun, " has a fault:\n\n")
                         : absl::StrCat("This ", language, " ", noun, " is to be made faster:\n\n");
@@ -351,7 +352,7 @@ class ChangeConversationMaker {
     const std::string details = CutDetails(BeforeReferences(message_.details), kMaxAnswerBytes);
     if (!details.empty()) absl::StrAppend(&answer, "\n\n", details);
     Ask(kReview,
-        absl::StrCat("Describe this change of the ", LanguageName(row_.after().dsl()), " kernel `",
+        absl::StrCat("Describe this change of the ", dsl::GetTitle(row_.after().dsl()), " kernel `",
                      row_.after().name(), "`, as the message of its commit does.\n\n",
                      Fenced(row_.diff(), "diff")),
         std::move(answer));

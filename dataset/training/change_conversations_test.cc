@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -36,7 +37,7 @@ v1::HistoryRow Change(const std::string& kind, const std::string& message,
   row.set_commit_kernels(1);
   for (v1::HistoryRow::Version* version : {row.mutable_before(), row.mutable_after()}) {
     version->set_name("tail_kernel");
-    version->set_dsl(v1::DSL_TRITON);
+    version->set_dsl(dsl::kTriton);
     version->set_role(v1::KERNEL_ROLE_KERNEL);
     version->set_source(kBefore);
   }

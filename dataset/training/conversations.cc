@@ -16,6 +16,7 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/dsl/labels.h"
+#include "common/dsl/languages.h"
 #include "dataset/training/host_code.h"
 
 // Makes questions and answers from what a kernel's record has, by four templates: write the kernel,
@@ -32,7 +33,7 @@ constexpr size_t kMaxLauncherBytes = 8192;  // in a question
 
 // Returns the code as a block in its language.
 std::string FencedCode(const v1::Kernel& kernel, string_view code) {
-  return Fenced(code, kernel.dsl() == v1::DSL_CUDA ? "cuda" : "python");
+  return Fenced(code, dsl::IsC(kernel.dsl()) ? "cuda" : "python");
 }
 
 // Returns a docstring without the indentation of its lines and without blank lines around it.
@@ -95,7 +96,7 @@ bool IsWhole(const v1::Kernel& kernel) {
 
 // Returns a Python text without the indentation of its first line. Other texts stay as they are.
 std::string AtTheMargin(const v1::Kernel& kernel, string_view text) {
-  if (kernel.dsl() == v1::DSL_CUDA) return std::string(text);
+  if (dsl::IsC(kernel.dsl())) return std::string(text);
   return code::DedentPython(text).value_or(std::string(text));
 }
 
@@ -112,7 +113,7 @@ std::string Signature(const v1::Kernel& kernel) {
 // Returns true if a token of the text is the kernel's name. A name in a string or comment does not
 // count.
 bool Names(string_view text, const v1::Kernel& kernel) {
-  const std::vector<code::Token> tokens = code::Lex(text, code::ToLanguage(kernel.dsl()));
+  const std::vector<code::Token> tokens = code::Lex(text, dsl::GetSyntax(kernel.dsl()));
   return std::any_of(tokens.begin(), tokens.end(), [&](const code::Token& token) {
     return token.kind == code::Token::kName && token.text == kernel.name();
   });
@@ -175,7 +176,7 @@ string_view Noun(const v1::Kernel& kernel) {
 
 // Returns " for Ascend NPUs"; nothing for a kernel for any hardware, and for CUDA on NVIDIA's.
 std::string Hardware(const v1::Kernel& kernel, string_view target) {
-  if (kernel.dsl() == v1::DSL_CUDA && target == "nvidia") return "";
+  if (dsl::IsC(kernel.dsl()) && target == "nvidia") return "";
   const std::string name = dsl::HardwareName(target);
   return name.empty() ? "" : absl::StrCat(" for ", name);
 }
@@ -197,7 +198,7 @@ std::string Shown(const std::string& docstring) {
 std::string AskToWrite(const v1::Kernel& kernel, string_view hardware, string_view launcher) {
   std::vector<string_view> tags;
   for (const v1::Tag& tag : kernel.tags()) tags.push_back(tag.name());
-  std::string text = absl::StrCat("Write a ", LanguageName(kernel.dsl()), " kernel named `",
+  std::string text = absl::StrCat("Write a ", dsl::GetTitle(kernel.dsl()), " kernel named `",
                                   kernel.name(), "`", hardware, ".\n");
   if (!tags.empty()) absl::StrAppend(&text, "\nOperation: ", absl::StrJoin(tags, ", "), "\n");
   const std::string docstring = PlainDocstring(kernel.docstring());
@@ -289,7 +290,7 @@ class ConversationMaker {
   void Ask(Template name, std::string user, std::string assistant) {
     all_.asked.push_back({TemplateNames()[name],
                           absl::StrCat("You write ", hardware_.empty() ? "GPU " : "", "kernels in ",
-                                       LanguageName(kernel_.dsl()), hardware_, "."),
+                                       dsl::GetTitle(kernel_.dsl()), hardware_, "."),
                           std::move(user), std::move(assistant)});
   }
   void Skip(Template name, string_view reason) {
@@ -321,7 +322,7 @@ class ConversationMaker {
   }
 
   void Launch() {
-    if (kernel_.dsl() == v1::DSL_CUDA) return Skip(kLaunch, "language");
+    if (dsl::IsC(kernel_.dsl())) return Skip(kLaunch, "language");
     if (launcher_.empty()) return Skip(kLaunch, "no_launcher");
     if (IsTest(kernel_.launcher())) return Skip(kLaunch, "test_launcher");
     if (kernel_.module().empty()) return Skip(kLaunch, "no_module");
@@ -360,20 +361,6 @@ const std::vector<std::string>& TemplateNames() {
   static const auto* const names =
       new std::vector<std::string>{"write", "complete", "launch", "document"};
   return *names;
-}
-
-// Everything without a case is Triton.
-string_view LanguageName(v1::Dsl dsl) {
-  switch (dsl) {
-    case v1::DSL_GLUON:
-      return "Gluon";
-    case v1::DSL_PALLAS:
-      return "Pallas";
-    case v1::DSL_CUDA:
-      return "CUDA";
-    default:
-      return "Triton";
-  }
 }
 
 // A fence ends at the first one that is as long as it.

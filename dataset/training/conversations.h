@@ -61,9 +61,6 @@ Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPai
 // code. `target` is the hardware that it is for. Thread-safe.
 std::string WriteQuestion(const v1::Kernel& kernel, absl::string_view target);
 
-// Returns the name of a kernel language, as questions have it.
-absl::string_view LanguageName(v1::Dsl dsl);
-
 // Returns the text as a Markdown code block, between fences that are longer than any fence in it.
 std::string Fenced(absl::string_view text, absl::string_view language);
 

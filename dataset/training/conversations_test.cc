@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::Pair;
 v1::Kernel Whole() {
   v1::Kernel kernel;
   kernel.set_name("scale");
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_form(v1::KERNEL_FORM_DECORATED);
   kernel.set_signature("def scale(x, n, B: tl.constexpr):");
@@ -339,7 +340,7 @@ TEST(Conversations, AFenceIsLongerThanThoseInTheCode) {
 
 TEST(Conversations, CudaIsFencedAsCuda) {
   v1::Kernel kernel = Whole();
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_THAT(Names(kernel), Not(testing::Contains("complete")));
   EXPECT_THAT(ByTemplate(kernel)["write"].assistant, HasSubstr("```cuda\n"));
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -28,7 +29,7 @@ std::string Found(const std::string& path, const std::string& text) {
   if (!shard.ok()) return shard.status().ToString();
   std::vector<std::string> found;
   for (const v1::Kernel& kernel : shard->kernels()) {
-    found.push_back(absl::StrCat(v1::Dsl_Name(kernel.dsl()).substr(4), " ",
+    found.push_back(absl::StrCat(absl::AsciiStrToUpper(kernel.dsl()), " ",
                                  v1::KernelForm_Name(kernel.form()).substr(12)));
   }
   for (const v1::OtherDsl& other : shard->files(0).other_dsls()) found.push_back(other.name());
@@ -67,8 +68,8 @@ std::vector<std::string> Spellings(const dsl::Makers& makers, absl::string_view 
 
 TEST(KernelForms, EveryMakerOfEveryLanguageIsFetchedAndFound) {
   for (const dsl::Language& language : dsl::Languages()) {
-    const bool extracted = language.dsl != v1::DSL_UNSPECIFIED;
-    const std::string found = extracted ? v1::Dsl_Name(language.dsl).substr(4) + " DECORATED"
+    const bool extracted = language.by_default;
+    const std::string found = extracted ? absl::AsciiStrToUpper(language.name) + " DECORATED"
                                         : std::string(language.name);
     for (const dsl::Makers& makers : language.makers) {
       for (const absl::string_view name : makers.names) {

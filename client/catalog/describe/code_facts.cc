@@ -24,6 +24,7 @@
 #include "common/code/brackets.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::client {
 namespace {
@@ -313,7 +314,7 @@ std::string FindDocstring(const Tokens& tokens) {
 
 // Each text is lexed once; the facts then come from walks over its tokens.
 CodeFacts ReadCodeFacts(const v1::KernelRow& kernel) {
-  const bool cuda = kernel.dsl() == v1::DSL_CUDA;
+  const bool cuda = dsl::IsC(kernel.dsl());
   const code::Language language = cuda ? code::Language::kC : code::Language::kPython;
   CodeFacts facts;
   const Tokens tokens = code::Lex(kernel.source(), language);

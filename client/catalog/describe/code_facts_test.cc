@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/dsl/names.h"
+
 namespace kernelmill::client {
 namespace {
 
@@ -11,7 +13,7 @@ using ::testing::IsEmpty;
 
 v1::KernelRow Kernel(std::string source, std::string launcher = "") {
   v1::KernelRow kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_name("k");
   kernel.set_source(std::move(source));
   if (!launcher.empty()) kernel.mutable_launcher()->set_text(std::move(launcher));
@@ -100,7 +102,7 @@ TEST(CodeFacts, OfBrokenTextAreFewAndNothingElse) {
 
 TEST(CodeFacts, OfCudaAreItsTypes) {
   v1::KernelRow kernel = Kernel("__global__ void k(const __half* x, float* y) {}");
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_THAT(ReadCodeFacts(kernel).dtypes, ElementsAre("float16", "float32"));
 }
 

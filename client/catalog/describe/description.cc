@@ -27,6 +27,7 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/dsl/labels.h"
+#include "common/dsl/languages.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "common/words/enum_words.h"
@@ -292,8 +293,7 @@ Said Decorators(const v1::KernelRow& kernel, const CodeFacts&) {
 
 // A CUDA kernel's target says nothing new.
 Said Target(const v1::KernelRow& kernel, const CodeFacts&) {
-  if (kernel.target().empty() || kernel.target() == "generic" || kernel.dsl() == v1::DSL_CUDA)
-    return {};
+  if (kernel.target().empty() || kernel.target() == "generic" || dsl::IsC(kernel.dsl())) return {};
   return {absl::StrCat("Targets ", dsl::HardwareName(kernel.target()), " only.")};
 }
 
@@ -359,7 +359,7 @@ Said Operations(const v1::KernelRow& kernel, const CodeFacts&) {
   for (const std::string& call : kernel.calls()) {
     // In Python only calls of Triton and JAX count: a function of the repository may do anything.
     const absl::string_view package = FirstPart(call);
-    const bool own = kernel.dsl() == v1::DSL_CUDA || package == "triton" || package == "jax";
+    const bool own = dsl::IsC(kernel.dsl()) || package == "triton" || package == "jax";
     const auto at = Computations().find(LastPart(call));
     if (!own || at == Computations().end()) continue;
     const std::string word(at->second);
@@ -435,7 +435,7 @@ Said LauncherDtypes(const v1::KernelRow&, const CodeFacts& facts) {
 
 // Counts loads and stores with and without a mask, as the validator saw them.
 Said Masks(const v1::KernelRow& kernel, const CodeFacts&) {
-  if (kernel.dsl() == v1::DSL_CUDA || kernel.quality().loads() + kernel.quality().stores() == 0)
+  if (dsl::IsC(kernel.dsl()) || kernel.quality().loads() + kernel.quality().stores() == 0)
     return {};
   return {absl::StrCat("Loads: ", kernel.quality().loads(), " (", kernel.quality().masked_loads(),
                        " masked). Stores: ", kernel.quality().stores(), " (",
@@ -620,7 +620,7 @@ std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel) {
     const bool known = first == "triton" || first == "gluon" || first == "tl" || first == "jax" ||
                        name == "jit" || name == "autotune" || name == "heuristics" ||
                        name == "staticmethod";
-    if (!known && kernel.dsl() != v1::DSL_CUDA) own.emplace_back(name);
+    if (!known && !dsl::IsC(kernel.dsl())) own.emplace_back(name);
   }
   return own;
 }

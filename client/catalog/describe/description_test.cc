@@ -5,6 +5,7 @@
 
 #include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/testing/catalog_rows.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::client {
 namespace {
@@ -37,7 +38,7 @@ TEST(Description, HasASentenceForEachRuleThatHolds) {
 
 TEST(Description, SaysNothingOfWhatIsNotKnown) {
   v1::KernelRow kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_source("@triton.jit\ndef k(x):\n    helper(x)\n");
   testing::SetTexts({"repository.ops.exp"}, kernel.mutable_calls());
   EXPECT_TRUE(Describe(kernel, ReadCodeFacts(kernel)).empty());

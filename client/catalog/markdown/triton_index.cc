@@ -30,6 +30,7 @@
 #include "common/base/text.h"
 #include "common/code/brackets.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "dataset/output/markdown.h"
@@ -282,7 +283,7 @@ std::string TritonIndexEntry(const v1::KernelRow& kernel, const std::vector<Sent
 // A device function cannot be launched, and tests and broken kernels are no examples.
 void TritonIndex::Add(const v1::KernelRow& kernel, const std::vector<Sentence>& sentences,
                       int64_t duplicates) {
-  const bool triton = kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON;
+  const bool triton = dsl::CompilesAsTriton(kernel.dsl());
   if (!triton || kernel.role() == v1::KERNEL_ROLE_DEVICE || kernel.kind() == "test" ||
       kernel.kind() == "broken")
     return;
@@ -331,7 +332,7 @@ std::vector<std::pair<std::string, std::string>> TritonIndex::Files() const {
 }
 
 std::string MinimalUsage(const v1::KernelRow& kernel) {
-  if (!kernel.has_launcher() || kernel.dsl() == v1::DSL_CUDA) return "";
+  if (!kernel.has_launcher() || dsl::IsC(kernel.dsl())) return "";
   const v1::KernelRow::Launcher& launcher = kernel.launcher();
   const std::string module = ModuleName(launcher.path());
   const absl::string_view first = FirstPart(launcher.qualname());

@@ -31,6 +31,7 @@
 #include "common/base/url.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "common/words/enum_words.h"
@@ -241,7 +242,7 @@ std::string ParametersSection(const v1::KernelRow& kernel) {
   }
   const std::string table = WideTable(
       "Parameters", {"Parameter", "Role", "Annotation", "Default", "Rule for the role"}, rows);
-  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+  const auto language = dsl::GetSyntax(kernel.dsl());
   const std::string signature = HighlightCode(kernel.signature(), language, 1, false, 20'000).html;
   if (signature.empty() && table.empty()) return "";
   return Folded("parameters", "Signature and parameters",
@@ -275,7 +276,7 @@ std::string AutotuneSection(const v1::KernelRow& kernel) {
 // Says what a reader must add to the module and the launcher so that they run: the names that
 // neither defines. A launcher's file and a class around it are not on the page.
 std::string MissingForLauncher(const v1::KernelRow& kernel) {
-  if (kernel.dsl() == v1::DSL_CUDA || kernel.module().empty()) {
+  if (dsl::IsC(kernel.dsl()) || kernel.module().empty()) {
     return "<p class=\"note\">The rest of its file is in the repository.</p>\n";
   }
   const std::string& text = kernel.launcher().text();
@@ -311,8 +312,7 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
       launcher.count() > 1 ? absl::StrCat(", the first of ", launcher.count(), " launchers") : "",
       ".</p>\n");
   if (!launcher.text().empty()) {
-    const auto language =
-        kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+    const auto language = dsl::GetSyntax(kernel.dsl());
     const HighlightedCode code =
         HighlightCode(launcher.text(), language, launcher.first_line(), false, kMaxLauncher);
     absl::StrAppend(&html, MissingForLauncher(kernel), "<pre class=\"code\" tabindex=\"0\"><code>",
@@ -505,7 +505,7 @@ std::string Lead(const v1::KernelRow& kernel, const ExecutionRows& execution) {
   std::vector<std::string> facts = {
       Link(kernel.url(), absl::StrCat(kernel.repository(), " · ", kernel.path(), ":",
                                       kernel.first_line(), "-", kernel.last_line())),
-      Name(kernel.license().expression()), Short(ToWord(kernel.dsl())),
+      Name(kernel.license().expression()), Short(kernel.dsl()),
       absl::StrCat(Counted(CountLines(kernel), "line"), ", ",
                    Counted(kernel.tokens().cl100k_base(), "token")),
       absl::StrFormat("score %.2f of 1", kernel.quality().score())};
@@ -563,7 +563,7 @@ std::string DownloadName(const v1::KernelRow& kernel) {
   for (const char c : kernel.name().substr(0, 80)) {
     name += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
   }
-  return absl::StrCat(name.empty() ? "kernel" : name, kernel.dsl() == v1::DSL_CUDA ? ".cu" : ".py");
+  return absl::StrCat(name.empty() ? "kernel" : name, dsl::IsC(kernel.dsl()) ? ".cu" : ".py");
 }
 
 constexpr int kMaxCopyrights = 20;  // in the header of a module
@@ -571,7 +571,7 @@ constexpr int kMaxCopyrights = 20;  // in the header of a module
 // Returns the module with its origin and licence in front, as comments: what is copied says where
 // it comes from. Texts of the repository are made safe, so that none ends its comment.
 std::string ModuleWithOrigin(const v1::KernelRow& kernel) {
-  const char* const mark = kernel.dsl() == v1::DSL_CUDA ? "// " : "# ";
+  const char* const mark = dsl::IsC(kernel.dsl()) ? "// " : "# ";
   const v1::RowLicense& license = kernel.license();
   std::string header;
   const auto add = [&](absl::string_view what, absl::string_view text) {
@@ -662,7 +662,7 @@ std::string KernelPagePath(absl::string_view id) {
 // folded.
 std::string KernelPage(const KernelPageInput& input) {
   const v1::KernelRow& kernel = input.kernel;
-  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+  const auto language = dsl::GetSyntax(kernel.dsl());
   const std::vector<PagePart> parts = {
       {"module", "Module", ModuleSection(kernel, language)},
       {"usage", "How to call it", LauncherSection(kernel)},

@@ -10,6 +10,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -214,7 +215,7 @@ absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
 // small edits. The list is sorted, so that Similarity can merge two lists.
 std::vector<uint64_t> HashRuns(const v1::KernelRow& kernel) {
   std::vector<absl::string_view> tokens;
-  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+  const auto language = dsl::GetSyntax(kernel.dsl());
   for (const code::Token& token : code::Lex(kernel.source(), language)) {
     if (token.kind != code::Token::kComment) tokens.push_back(token.text);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::client {
@@ -25,7 +26,7 @@ std::string Body(int first, int last) {
 
 std::vector<uint64_t> Runs(const std::string& source) {
   v1::KernelRow kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_source(source);
   return HashRuns(kernel);
 }

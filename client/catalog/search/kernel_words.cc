@@ -20,7 +20,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "client/catalog/search/words.h"
-#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -147,7 +146,7 @@ void AddPlace(const v1::KernelRow& kernel, Fields* fields) {
   const absl::string_view stem = file.substr(0, file.find('.'));
   fields->Add(stem, WeightOfName(stem, kFileWeight));
   fields->Add(path.substr(0, path.size() - file.size()), kFolderWeight, Pairs::kNo);
-  fields->Add(ToWord(kernel.dsl()), kLanguageWeight, Pairs::kNo);
+  fields->Add(kernel.dsl(), kLanguageWeight, Pairs::kNo);
 }
 
 Fields CollectFields(const v1::KernelRow& kernel, absl::string_view summary) {

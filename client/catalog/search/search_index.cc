@@ -34,7 +34,6 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/text/safe_text.h"
-#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -134,7 +133,7 @@ constexpr std::array<FacetKind, 13> kFacets = {{
      }},
     {"lang", "Language", "any", "",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
-       return {ShownText(ToWord(kernel.dsl()), kMaxName)};
+       return {ShownText(kernel.dsl(), kMaxName)};
      }},
     {"hw", "Hardware", "any", "generic: not written for one vendor’s hardware",
      [](const v1::KernelRow& kernel, const KernelNotes&) { return OneOrNone(kernel.target()); }},
@@ -182,7 +181,7 @@ std::string RowLine(const v1::KernelRow& kernel, absl::string_view summary) {
       ShownText(kernel.repository(), kMaxName),
       ShownText(kernel.path(), kMaxPath),
       absl::StrCat(kernel.first_line()),
-      ShownText(ToWord(kernel.dsl()), kMaxName),
+      ShownText(kernel.dsl(), kMaxName),
       ShownText(kernel.license().expression(), kMaxName),
       absl::StrCat(Thousandths(kernel.quality().score())),
       absl::StrCat(Size(kernel.tokens().cl100k_base())),

@@ -21,6 +21,7 @@
 #include "client/catalog/testing/catalog_rows.h"
 #include "client/catalog/web/page.h"
 #include "common/base/file.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,7 +45,7 @@ v1::KernelRow Kernel(int number, const std::string& name) {
   kernel.set_path("ops/file.py");
   kernel.set_first_line(3);
   kernel.set_last_line(9);
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.mutable_license()->set_expression("MIT");
   kernel.set_source(absl::StrCat("def ", name, "(x):\n    return tl.load(x)\n"));
   kernel.mutable_tokens()->set_cl100k_base(100 + number);
@@ -201,7 +202,7 @@ TEST(SearchIndexTest, TheVocabularyHasWordsOfNamesTheMostFrequentFirst) {
 
 TEST(SearchIndexTest, TheFirstPageSaysWhatTheDatasetIs) {
   v1::KernelRow cuda = Kernel(1, "softmax");
-  cuda.set_dsl(v1::DSL_CUDA);
+  cuda.set_dsl(dsl::kCuda);
   cuda.set_repository("<b>/kernels");
   cuda.mutable_tags()->Add("layer_norm");
   const std::string page = WriteSite({Kernel(0, "softmax"), cuda}).at("index.html");

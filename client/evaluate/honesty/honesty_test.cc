@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::client {
 namespace {
@@ -36,7 +37,7 @@ v1::KernelShard FoundKernel() {
   v1::KernelShard shard;
   v1::Kernel* kernel = shard.add_kernels();
   kernel->set_name("kernel");
-  kernel->set_dsl(v1::DSL_TRITON);
+  kernel->set_dsl(dsl::kTriton);
   kernel->set_role(v1::KERNEL_ROLE_KERNEL);
   kernel->set_first_line(4);
   kernel->add_decorators("triton.jit");
@@ -101,7 +102,7 @@ TEST(CheckHonesty, AWarningFailsNothing) {
 
 TEST(CheckHonesty, KernelsOfOtherLanguagesAreNotAskedForLaunches) {
   v1::KernelShard kernels = FoundKernel();
-  kernels.mutable_kernels(0)->set_dsl(v1::DSL_CUDA);
+  kernels.mutable_kernels(0)->set_dsl(dsl::kCuda);
   const std::string text = absl::StrCat(kHead, "def f(x):\n    return x + y\n");
   const Honesty honesty = CheckHonesty({text, "", false, std::nullopt, kernels});
   EXPECT_EQ(honesty.passed, (std::map<std::string, bool>{{kNamesBound, false}, {kPatches, true}}));

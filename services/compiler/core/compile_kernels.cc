@@ -14,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/dsl/dialects.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/signature/rules.h"
@@ -109,7 +110,7 @@ class KernelCompiler {
     job.module = kernel_.module();
     job.function = kernel_.name();
     job.source = kernel_.source();
-    job.gluon = kernel_.dsl() == v1::DSL_GLUON;
+    job.gluon = kernel_.dsl() == dsl::kGluon;
     job.targets.assign(params_.targets().begin(), params_.targets().end());
     for (size_t i = first; i < inference.tries().size(); ++i)
       job.tries.push_back({inference.tries()[i], HasSmallSizes(inference.tries()[i])});
@@ -204,14 +205,14 @@ class KernelCompiler {
 };
 
 // A caller that does not say the language means Triton.
-bool IsCompiled(v1::Dsl dsl) { return dsl == v1::DSL_UNSPECIFIED || dsl::CompilesAsTriton(dsl); }
+bool IsCompiled(absl::string_view dsl) { return dsl.empty() || dsl::CompilesAsTriton(dsl); }
 
 }  // namespace
 
 // The first reason that holds, in the order of the header.
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
-  if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", dsl::DslName(kernel.dsl()));
+  if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", kernel.dsl());
   if (dsl::FindDialect(kernel)) return "dialect";
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";

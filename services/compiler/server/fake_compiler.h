@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
+#include "common/dsl/names.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/compiler/core/compiler.h"
@@ -69,13 +70,13 @@ inline v1::KernelShard Kernels() {
   v1::Kernel& kernel = *shard.add_kernels();
   kernel.set_path("a.py");
   kernel.set_name("k");
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_self_contained(true);
   kernel.set_source("@triton.jit\ndef k(p):\n    tl.store(p, 1)\n");
   kernel.set_module("import triton\nimport triton.language as tl\n\n\n" + kernel.source());
   *shard.add_kernels() = kernel;
-  shard.mutable_kernels(1)->set_dsl(v1::DSL_CUDA);
+  shard.mutable_kernels(1)->set_dsl(dsl::kCuda);
   return shard;
 }
 

@@ -14,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/manifest/walk.h"
 #include "services/deduplicator/core/deduplicate.h"
 #include "services/deduplicator/core/sign/jaccard.h"
@@ -98,8 +100,8 @@ SignedShard SignQueries(const v1::SimilarRequest& request, Language language) {
     kernel.set_source(given.source());
     kernel.set_name(given.name());
     kernel.set_dsl(given.dsl());
-    if (given.dsl() == v1::DSL_UNSPECIFIED && language == Language::kC) {
-      kernel.set_dsl(v1::DSL_CUDA);
+    if (given.dsl().empty() && language == Language::kC) {
+      kernel.set_dsl(dsl::kCuda);
     }
     Sign(kernel, &shard);
   }
@@ -157,7 +159,7 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
     const v1::Kernel& kernel = kernels.kernels(i);
     if (manifest::IsFile(kernel)) continue;
     const SignedKernel signed_kernel = GetKernel(shard, i);
-    const SignedShard& queries = code::ToLanguage(kernel.dsl()) == Language::kC ? c_ : python_;
+    const SignedShard& queries = dsl::GetSyntax(kernel.dsl()) == Language::kC ? c_ : python_;
     for (size_t query = 0; query < found_.size(); ++query) {
       const std::optional<KernelSimilarity> scores =
           Compared(GetKernel(queries, static_cast<int>(query)), signed_kernel, threshold_);

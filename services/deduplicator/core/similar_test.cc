@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "services/deduplicator/core/deduplicate.h"
 
@@ -41,7 +42,7 @@ std::string Renamed() {
                                       {"x * 2", "x * 7"}});
 }
 
-v1::Kernel MakeKernel(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON,
+v1::Kernel MakeKernel(const std::string& source, const std::string& dsl = dsl::kTriton,
                       const std::string& path = "a.py", int first_line = 1) {
   v1::Kernel kernel;
   kernel.set_source(source);
@@ -100,11 +101,11 @@ TEST(SimilarFinder, KeepsTheNearestHoweverShardsCome) {
   request.set_top(3);
   const std::string longer = absl::StrCat(kScale, "    tl.debug_barrier()\n");
   const std::vector<std::pair<v1::KernelShard, int>> shards = {
-      {MakeShard({MakeKernel(longer, v1::DSL_TRITON, "a.py", 1),
-                  MakeKernel(kScale, v1::DSL_TRITON, "b.py", 9)}),
+      {MakeShard({MakeKernel(longer, dsl::kTriton, "a.py", 1),
+                  MakeKernel(kScale, dsl::kTriton, "b.py", 9)}),
        0},
-      {MakeShard({MakeKernel(kScale, v1::DSL_TRITON, "a.py", 5)}), 0},
-      {MakeShard({MakeKernel(kScale, v1::DSL_TRITON, "a.py", 1)}), 1}};
+      {MakeShard({MakeKernel(kScale, dsl::kTriton, "a.py", 5)}), 0},
+      {MakeShard({MakeKernel(kScale, dsl::kTriton, "a.py", 1)}), 1}};
   std::vector<size_t> order = {0, 1, 2};
   const std::vector<uint32_t> first_numbers = {0, 2, 3};
   do {
@@ -129,8 +130,8 @@ TEST(SimilarFinder, TheThresholdIsReachedByEquality) {
 TEST(SimilarFinder, ATextIsReadInTheLanguageOfWhatItIsComparedWith) {
   const std::string cuda = "__global__ void f(int* p) { /* a note */ p[threadIdx.x] = 1; }";
   const std::string noted = "__global__ void f(int* p) {  p[threadIdx.x] = 1; /* another one */ }";
-  const auto found = Find(MakeRequest({MakeKernel(noted, v1::DSL_UNSPECIFIED)}),
-                          {MakeKernel(cuda, v1::DSL_CUDA), MakeKernel(cuda, v1::DSL_TRITON)});
+  const auto found = Find(MakeRequest({MakeKernel(noted, "")}),
+                          {MakeKernel(cuda, dsl::kCuda), MakeKernel(cuda, dsl::kTriton)});
   ASSERT_THAT(Numbers(found), ElementsAre(0));
   EXPECT_EQ(found[0].scores.near, 1);
 }

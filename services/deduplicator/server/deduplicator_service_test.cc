@@ -13,6 +13,7 @@
 #include "absl/synchronization/notification.h"
 #include "common/base/file.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
@@ -138,7 +139,7 @@ class SimilarServiceTest : public DeduplicatorServiceTest {
       kernel->set_qualname(absl::StrCat("f", kernels_++));
       kernel->set_first_line(3);
       kernel->set_last_line(9);
-      kernel->set_dsl(v1::DSL_TRITON);
+      kernel->set_dsl(dsl::kTriton);
       verdicts.add_verdicts()->mutable_license()->set_expression("MIT");
     }
     v1::ManifestSource* source = manifest_.mutable_sources(manifest_.sources_size() - 1);

@@ -15,6 +15,7 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/manifest/testing/write_files.h"
 #include "common/manifest/walk.h"
 #include "common/testing/status_matchers.h"
@@ -72,7 +73,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
     v1::KernelShard shard;
     for (const std::string& source : sources) {
       shard.add_kernels()->set_source(source);
-      shard.mutable_kernels()->rbegin()->set_dsl(v1::DSL_TRITON);
+      shard.mutable_kernels()->rbegin()->set_dsl(dsl::kTriton);
     }
     for (v1::Kernel& kernel : *shard.mutable_kernels()) kernel.set_path("a.py");
     files_.push_back(Put(manifest::WriteFiles(&shard)));
@@ -458,7 +459,7 @@ TEST_F(ManifestStageTest, ManifestNamesEverythingInTheJobsOrder) {
                   Pair("dataset.sources.kept", 1), Pair("dataset.sources.read", 1)));
   const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
   ASSERT_THAT(manifest, IsOk());
-  EXPECT_EQ(manifest->schema(), 1);
+  EXPECT_EQ(manifest->schema(), manifest::kManifestSchema);
   ASSERT_EQ(manifest->sources_size(), 3);
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).tree(), trees_[0]));
   EXPECT_TRUE(cas::SameDigest(manifest->sources(0).files(1), files_[1]));

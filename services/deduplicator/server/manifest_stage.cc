@@ -25,7 +25,6 @@
 #include "common/manifest/source_check.h"
 #include "common/manifest/unmatched.h"
 #include "common/manifest/walk.h"
-#include "common/words/enum_words.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 
 namespace kernelmill::deduplicator {
@@ -273,7 +272,7 @@ class KeptCounter {
           manifest::DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i));
       if (decision == nullptr || decision->fate() != v1::FATE_KEPT) continue;
       sources_.insert(view.source);
-      if (!manifest::IsFile(kernel)) ++languages_[ToWord(kernel.dsl())];
+      if (!manifest::IsFile(kernel)) ++languages_[kernel.dsl()];
     }
   }
 

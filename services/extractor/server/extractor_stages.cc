@@ -36,18 +36,11 @@ using python::StandardParser;
 
 namespace {
 
-std::string LanguageName(v1::Dsl dsl) {
-  for (const dsl::Language& language : dsl::Languages()) {
-    if (language.dsl == dsl) return std::string(language.name);
-  }
-  return "other";
-}
-
 // Creates the metrics of all languages with 0, so that a graph does not begin with the first
 // kernel.
 void PrefillKernels() {
   for (const dsl::Language& language : dsl::Languages()) {
-    if (language.dsl == v1::DSL_UNSPECIFIED) continue;
+    if (!language.by_default) continue;
     metrics::Prefill(metrics::kFoundKernels, {{"dsl", {std::string(language.name)}}});
   }
 }
@@ -75,7 +68,9 @@ class ExtractStage : public worker::Stage {
     const v1::ExtractParams& extract = params.extract();
     ExtractOptions options;
     options.keep_files = extract.keep_files();
-    const bool whole_shard = extract.keep_files() && extract.count() == 0;
+    ASSIGN_OR_RETURN(options.languages, dsl::LanguageSet::Make(extract.languages()));
+    const bool whole_shard =
+        (extract.keep_files() || !extract.languages().empty()) && extract.count() == 0;
     if (!params.has_extract() || whole_shard) {
       return ExtractKernels(files, parser_, options);
     }
@@ -114,7 +109,7 @@ class ExtractStage : public worker::Stage {
         worker::AddCounter(result, absl::StrCat("functions.other.", dsl.name()), dsl.functions());
       }
     }
-    std::map<v1::Dsl, int64_t> by_language;  // one metric lookup per kernel would be slow
+    std::map<std::string, int64_t> by_language;  // one metric lookup per kernel would be slow
     int64_t whole_files = 0;
     for (const v1::Kernel& kernel : kernels.kernels()) {
       if (kernel.form() == v1::KERNEL_FORM_FILE) {
@@ -126,7 +121,7 @@ class ExtractStage : public worker::Stage {
     worker::AddCounter(result, "kernels.found", kernels.kernels_size() - whole_files);
     if (whole_files > 0) worker::AddCounter(result, "training_files.found", whole_files);
     for (const auto& [language, found] : by_language) {
-      metrics::Counter(metrics::kFoundKernels, {{"dsl", LanguageName(language)}})
+      metrics::Counter(metrics::kFoundKernels, {{"dsl", language}})
           .Increment(static_cast<double>(found));
     }
   }

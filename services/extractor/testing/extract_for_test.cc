@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/dsl/languages.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
@@ -12,31 +14,43 @@ namespace kernelmill::extractor {
 
 using python::StandardParser;
 
-v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
+v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts,
+                             const std::vector<std::string>& languages) {
   v1::FileShard files;
   for (const auto& [path, text] : texts) {
     v1::SourceFile& file = *files.add_files();
     file.set_path(path);
     file.set_content(text);
   }
+  const auto wanted = dsl::LanguageSet::Make(languages);
+  EXPECT_TRUE(wanted.ok()) << wanted.status();
+  ExtractOptions options;
+  if (wanted.ok()) options.languages = *wanted;
   const StandardParser parser;
-  auto shard = ExtractKernels(files, parser);
+  auto shard = ExtractKernels(files, parser, options);
   EXPECT_TRUE(shard.ok()) << shard.status();
   return shard.ok() ? *std::move(shard) : v1::KernelShard();
 }
 
-v1::KernelShard Extract(absl::string_view text) {
-  return ExtractFiles({{"a.py", std::string(text)}});
+v1::KernelShard Extract(absl::string_view text, const std::vector<std::string>& languages) {
+  return ExtractFiles({{"a.py", std::string(text)}}, languages);
 }
 
-v1::KernelShard Link(const v1::KernelShard& shard) {
-  auto linked = LinkSource(shard);
+namespace {
+
+v1::KernelShard LinkFor(const v1::KernelShard& shard, const std::vector<std::string>& languages) {
+  auto linked = LinkSource(shard, {}, languages);
   EXPECT_TRUE(linked.ok()) << linked.status();
   return linked.ok() ? *std::move(linked) : v1::KernelShard();
 }
 
-v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts) {
-  return Link(ExtractFiles(texts));
+}  // namespace
+
+v1::KernelShard Link(const v1::KernelShard& shard) { return LinkFor(shard, {}); }
+
+v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts,
+                               const std::vector<std::string>& languages) {
+  return LinkFor(ExtractFiles(texts, languages), languages);
 }
 
 v1::KernelShard ExtractAndLink(absl::string_view text) { return Link(Extract(text)); }
@@ -68,7 +82,7 @@ std::vector<std::string> Forms(const v1::KernelShard& shard) {
   for (const v1::Kernel& kernel : shard.kernels()) {
     forms.push_back(absl::StrCat(kernel.qualname(), " ",
                                  v1::KernelForm_Name(kernel.form()).substr(12), " ",
-                                 v1::Dsl_Name(kernel.dsl()).substr(4), " ", kernel.found_by()));
+                                 absl::AsciiStrToUpper(kernel.dsl()), " ", kernel.found_by()));
   }
   return forms;
 }

@@ -13,14 +13,16 @@ namespace kernelmill::extractor {
 // A file's path and its text.
 using NamedText = std::pair<std::string, std::string>;
 
-// Extracts the files as one shard, which is not linked.
-v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts);
+// Extracts the files as one shard, which is not linked. `languages`: as of Source.
+v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts,
+                             const std::vector<std::string>& languages = {});
 
 // Extracts one file.
-v1::KernelShard Extract(absl::string_view text);
+v1::KernelShard Extract(absl::string_view text, const std::vector<std::string>& languages = {});
 
 // Extract, and link as a source of its own.
-v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts);
+v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts,
+                               const std::vector<std::string>& languages = {});
 v1::KernelShard ExtractAndLink(absl::string_view text);
 v1::KernelShard Link(const v1::KernelShard& shard);
 

@@ -20,6 +20,7 @@
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "common/source_files/source_files.h"
 #include "common/source_files/whole_files.h"
 #include "services/fetcher/core/selection/cpp_support_files.h"
@@ -87,13 +88,13 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
 // Describes the files of a snapshot one by one. The limits on bytes count over the whole source.
 class Describer {
  public:
-  Describer(Snapshot& snapshot, const ContentLimits& limits, v1::SourceKeep keep,
-            v1::SourceRole role)
+  Describer(Snapshot& snapshot, const ContentLimits& limits, const TreeOptions& options,
+            const dsl::LanguageSet& wanted)
       : snapshot_(snapshot),
         limits_(limits),
-        keeps_files_(keep == v1::SOURCE_KEEP_FILES),
-        has_evidence_(role == v1::SOURCE_ROLE_EVIDENCE),
-        support_(snapshot.listing().files, limits.support),
+        keeps_files_(options.keep == v1::SOURCE_KEEP_FILES),
+        has_evidence_(options.role == v1::SOURCE_ROLE_EVIDENCE),
+        support_(snapshot.listing().files, limits.support, wanted),
         cpp_support_(snapshot.listing(), limits.support) {}
 
   // Describes the listing's file of this index.
@@ -232,8 +233,9 @@ class Describer {
 // Describes the files in their order, then the files that support them, then the licence files and
 // requirements.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
-                                            const ContentLimits& limits, v1::SourceKeep keep,
-                                            v1::SourceRole role) {
+                                            const ContentLimits& limits,
+                                            const TreeOptions& options) {
+  ASSIGN_OR_RETURN(const dsl::LanguageSet wanted, dsl::LanguageSet::Make(options.languages));
   const Listing& listing = snapshot.listing();
   v1::SourceTree tree;
   tree.set_repository(std::string(repository));
@@ -244,7 +246,8 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   for (const std::string& declared : listing.declared_licenses) {
     tree.add_declared_licenses(declared);
   }
-  Describer describer(snapshot, limits, keep, role);
+  for (const std::string& language : options.languages) tree.add_languages(language);
+  Describer describer(snapshot, limits, options, wanted);
   for (size_t i = 0; i < listing.files.size(); ++i) {
     const absl::Status described = describer.DescribeFile(i, *tree.add_files());
     RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));

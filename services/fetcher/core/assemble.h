@@ -27,6 +27,13 @@ struct ContentLimits {
   SupportLimits support;
 };
 
+// The fields of a source that decide which of its files go on; see v1::Source.
+struct TreeOptions {
+  v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS;
+  v1::SourceRole role = v1::SOURCE_ROLE_CANDIDATE;
+  std::vector<std::string> languages = {};
+};
+
 // Reads every selected file of a snapshot once and decides what becomes of it. The selected files
 // are listing().files and those headers of listing() that files with CUDA functions include.
 //
@@ -35,8 +42,7 @@ struct ContentLimits {
 // because it has evidence.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits,
-                                            v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS,
-                                            v1::SourceRole role = v1::SOURCE_ROLE_CANDIDATE);
+                                            const TreeOptions& options = {});
 
 // Returns the indexes of the tree's sharded files, shard by shard.
 std::vector<std::vector<size_t>> ListShards(const v1::SourceTree& tree, const ShardLimits& limits);

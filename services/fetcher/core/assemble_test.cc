@@ -230,7 +230,7 @@ TEST(Assemble, ASourceThatKeepsFilesGivesAllTextThatItsGlobsName) {
   snapshot.Add("large.md", std::string((1 << 20) + 1, 'x'));
   snapshot.Add("lowering.td", "def Op;\n");
   const absl::StatusOr<v1::SourceTree> tree =
-      DescribeTree(snapshot, "repo", {}, v1::SOURCE_KEEP_FILES);
+      DescribeTree(snapshot, "repo", {}, {.keep = v1::SOURCE_KEEP_FILES});
   ASSERT_THAT(tree, IsOk());
   const std::map<std::string, int64_t> expected = {{"files.seen", 6},
                                                    {"files.sharded", 3},
@@ -249,7 +249,7 @@ TEST(Assemble, ASourceOfEvidenceGivesAllThatItsGlobsName) {
   limits.file_bytes = (1 << 20) + 1;
   snapshot.Add("large.jsonl", std::string((1 << 20) + 2, 'x'));
   const absl::StatusOr<v1::SourceTree> tree =
-      DescribeTree(snapshot, "repo", limits, v1::SourceKeep(), v1::SOURCE_ROLE_EVIDENCE);
+      DescribeTree(snapshot, "repo", limits, {.role = v1::SOURCE_ROLE_EVIDENCE});
   ASSERT_THAT(tree, IsOk());
   const std::map<std::string, int64_t> expected = {{"files.seen", 4},
                                                    {"files.sharded", 2},

@@ -94,6 +94,10 @@ const std::string* LocalFolder(const v1::Source& source) {
   return source.has_inductor() ? &source.inductor() : nullptr;
 }
 
+TreeOptions GetTreeOptions(const v1::Source& source) {
+  return {source.keep(), source.role(), {source.languages().begin(), source.languages().end()}};
+}
+
 absl::Status NoOrigin() { return absl::InvalidArgumentError("the source has no origin"); }
 
 }  // namespace
@@ -201,7 +205,7 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
   ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
-                                              options_.content, source.keep(), source.role()));
+                                              options_.content, GetTreeOptions(source)));
   return fetched;
 }
 
@@ -247,7 +251,7 @@ absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCach
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));
   ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
-                                              options_.content, source.keep(), source.role()));
+                                              options_.content, GetTreeOptions(source)));
   return fetched;
 }
 

@@ -28,6 +28,7 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
 #include "common/cas/result_origin.h"
+#include "common/dsl/names.h"
 #include "common/manifest/ledger.h"
 #include "common/metrics/metrics.h"
 #include "kernelmill/v1/action.pb.h"
@@ -124,7 +125,7 @@ class Run {
 
   // Chooses the cases that run. Kernels with one text are one kernel.
   absl::Status ChooseCases(const v1::Kernel& kernel) {
-    if (kernel.dsl() != v1::DSL_TRITON || kernel.role() != v1::KERNEL_ROLE_KERNEL) {
+    if (kernel.dsl() != dsl::kTriton || kernel.role() != v1::KERNEL_ROLE_KERNEL) {
       return absl::OkStatus();
     }
     const v1::RunParams& params = action_.params().run();

@@ -19,6 +19,7 @@
 #include "common/base/hash.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
@@ -103,15 +104,16 @@ class RunStageTest : public ::testing::Test {
     params.set_device("cpu");
     params.set_partitions(1);
     v1::KernelShard first, second;
-    AddKernel("add", v1::DSL_TRITON, v1::FATE_KEPT, &first);
-    AddKernel("rejected", v1::DSL_TRITON, v1::FATE_REJECTED, &first);
-    AddKernel("mul", v1::DSL_TRITON, v1::FATE_KEPT, &second);
-    AddKernel("cuda", v1::DSL_CUDA, v1::FATE_KEPT, &second);
+    AddKernel("add", dsl::kTriton, v1::FATE_KEPT, &first);
+    AddKernel("rejected", dsl::kTriton, v1::FATE_REJECTED, &first);
+    AddKernel("mul", dsl::kTriton, v1::FATE_KEPT, &second);
+    AddKernel("cuda", dsl::kCuda, v1::FATE_KEPT, &second);
     AddInput("kernels", first);
     AddInput("kernels", second);
   }
 
-  void AddKernel(const std::string& name, v1::Dsl dsl, v1::Fate fate, v1::KernelShard* shard) {
+  void AddKernel(const std::string& name, const std::string& dsl, v1::Fate fate,
+                 v1::KernelShard* shard) {
     v1::Kernel& kernel = *shard->add_kernels();
     kernel.set_name(name);
     kernel.set_qualname(name);

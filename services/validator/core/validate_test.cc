@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "services/validator/core/license/text/samples.h"
 
@@ -25,7 +26,7 @@ class ValidateTest : public ::testing::Test {
     file.set_content(content);
     v1::Kernel& kernel = *kernels_.add_kernels();
     kernel.set_path(path);
-    kernel.set_dsl(v1::DSL_TRITON);
+    kernel.set_dsl(dsl::kTriton);
     kernel.set_role(role);
     kernel.add_decorators("triton.jit");
     kernel.set_source("@triton.jit\ndef k(p):\n    pass\n");
@@ -192,7 +193,7 @@ TEST_F(ValidateTest, AdaptedCodeIsLabelledOrRejectedByThePolicy) {
 TEST_F(ValidateTest, AFragmentForWhichEveryCheckIsExemptIsOfTheLowestTier) {
   AddKernel("a.cuh", "// SPDX-License-Identifier: MIT\n", v1::KERNEL_ROLE_DEVICE);
   v1::Kernel& kernel = *kernels_.mutable_kernels(0);
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   kernel.set_source("// Half of x.\n__device__ float half_of(float x) { return x / 2; }\n");
   kernel.set_tokens(14);
   const v1::VerdictShard shard = Run();

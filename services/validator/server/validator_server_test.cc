@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/testing/memory_blob_store.h"
+#include "common/dsl/names.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
@@ -32,7 +33,7 @@ v1::KernelShard Kernels() {
   for (const std::string path : {"a.py", "b.py"}) {
     v1::Kernel& kernel = *shard.add_kernels();
     kernel.set_path(path);
-    kernel.set_dsl(v1::DSL_TRITON);
+    kernel.set_dsl(dsl::kTriton);
     kernel.set_role(v1::KERNEL_ROLE_KERNEL);
     kernel.add_decorators("triton.jit");
     kernel.set_source("@triton.jit\ndef k(p):\n    tl.store(p, 1)\n");

@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
+#include "common/dsl/names.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/deduplicator/core/pair/duplicate_finder.h"
@@ -56,7 +57,7 @@ absl::StatusOr<v1::KernelShard> ReadKernels(const std::string& path) {
     if (record.is_discarded()) return absl::DataLossError(path + " is not JSON lines");
     v1::Kernel* kernel = shard.add_kernels();
     kernel->set_source(record.at("source").get<std::string>());
-    kernel->set_dsl(record.at("dsl") == "cuda" ? v1::DSL_CUDA : v1::DSL_TRITON);
+    kernel->set_dsl(record.at("dsl") == "cuda" ? dsl::kCuda : dsl::kTriton);
   }
   if (shard.kernels().empty()) return absl::NotFoundError(path + " holds no kernels");
   return shard;

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
+#include "common/dsl/names.h"
 #include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
@@ -182,7 +183,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   if (usage.called) return {"None", RuleName(UsageRule::kCalled)};
-  if (facts.kernel.dsl() == v1::DSL_GLUON && IsLayout(name, usage))
+  if (facts.kernel.dsl() == dsl::kGluon && IsLayout(name, usage))
     return {std::string(kLayout), RuleName(UsageRule::kKeyword)};
   if (!usage.asserted.empty()) return {std::string(usage.asserted), RuleName(UsageRule::kEquals)};
   if (usage.place) return {"0", RuleName(UsageRule::kTuple)};

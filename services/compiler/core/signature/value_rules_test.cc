@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/signature/rules_testing.h"
 
@@ -288,7 +289,7 @@ TEST(ValueRulesTest, AHeuristicThatAsksForSizesHearsOfATensorThatHasThem) {
 TEST(ValueRulesTest, ALayoutOfGluonIsALayout) {
   v1::Kernel kernel = MakeKernel("x, N: gl.constexpr, layout: gl.constexpr",
                                  {"gl.store(x + gl.arange(0, N, layout=layout), 1.0)"});
-  kernel.set_dsl(v1::DSL_GLUON);
+  kernel.set_dsl(dsl::kGluon);
   EXPECT_THAT(Told(kernel, "layout"), ::testing::AllOf(::testing::HasSubstr("BlockedLayout([1], "),
                                                        ::testing::EndsWith(" usage:keyword")));
   EXPECT_EQ(Told(kernel, "N"), "64 name:n");

@@ -27,6 +27,20 @@ void PackedSources::Set(int32_t index, const v1::Source& source) {
   holdouts_[index] = source.role() == v1::SOURCE_ROLE_HOLDOUT;
   evidence_[index] = source.role() == v1::SOURCE_ROLE_EVIDENCE;
   whole_files_[index] = job::ReadsWholeFiles(source);
+  SetLanguages(index, source);
+}
+
+void PackedSources::SetLanguages(int32_t index, const v1::Source& source) {
+  if (source.languages().empty()) {
+    languages_.erase(index);
+  } else {
+    languages_[index].assign(source.languages().begin(), source.languages().end());
+  }
+}
+
+const std::vector<std::string>* PackedSources::GetLanguages(int32_t index) const {
+  const auto found = languages_.find(index);
+  return found == languages_.end() ? nullptr : &found->second;
 }
 
 void PackedSources::Add(const v1::Source& source) {
@@ -34,6 +48,7 @@ void PackedSources::Add(const v1::Source& source) {
   holdouts_.push_back(source.role() == v1::SOURCE_ROLE_HOLDOUT);
   evidence_.push_back(source.role() == v1::SOURCE_ROLE_EVIDENCE);
   whole_files_.push_back(job::ReadsWholeFiles(source));
+  SetLanguages(size() - 1, source);
 }
 
 void PackedSources::CopyTo(v1::JobSpec& spec) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::coordinator {
@@ -25,16 +26,22 @@ class PackedSources {
   bool IsEvidence(int32_t index) const { return evidence_[index]; }
   // Returns job::ReadsWholeFiles of the source, as fast.
   bool ReadsWholeFiles(int32_t index) const { return whole_files_[index]; }
+  // Returns Source.languages; null for a source that names none.
+  const std::vector<std::string>* GetLanguages(int32_t index) const;
   void Set(int32_t index, const v1::Source& source);
   void Add(const v1::Source& source);
   // Adds all sources to the spec.
   void CopyTo(v1::JobSpec& spec) const;
 
  private:
+  void SetLanguages(int32_t index, const v1::Source& source);
+
   std::vector<std::string> packed_;
   std::vector<bool> holdouts_;
   std::vector<bool> evidence_;
   std::vector<bool> whole_files_;
+  absl::flat_hash_map<int32_t, std::vector<std::string>>
+      languages_;  // only where a source names some
 };
 
 }  // namespace kernelmill::coordinator

@@ -125,6 +125,10 @@ void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   if (packed_.ReadsWholeFiles(task.source)) {
     action.mutable_params()->mutable_extract()->set_keep_files(true);
   }
+  if (const std::vector<std::string>* const languages = packed_.GetLanguages(task.source)) {
+    *action.mutable_params()->mutable_extract()->mutable_languages() = {languages->begin(),
+                                                                        languages->end()};
+  }
   if (task.sub_shard == kWholeShard) return;
   const ItemRange range = GetItems(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();

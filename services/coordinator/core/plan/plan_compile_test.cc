@@ -45,7 +45,7 @@ TEST(PlanCompile, AJobThatCompilesDoesSoBetweenLinkAndValidateAndNotForHoldouts)
   EXPECT_THAT(params.targets(), ElementsAre("cuda:90"));
   EXPECT_EQ(params.max_seconds(), 180);
   ASSERT_EQ(static_cast<size_t>(params.toolchains_size()), toolchains::PinnedToolchains().size());
-  EXPECT_FALSE(params.toolchains(0).triton().empty()) << "the toolchain is an input";
+  EXPECT_FALSE(params.toolchains(0).version().empty()) << "the toolchain is an input";
   const v1::Action& validate = run.actions["validate 0.1"];
   EXPECT_THAT(InputNames(validate), ElementsAre("kernels", "files", "tree", "compiled"));
   EXPECT_TRUE(

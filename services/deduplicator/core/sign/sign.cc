@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
+#include "common/dsl/languages.h"
 #include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
 #include "common/source_files/whole_files.h"
@@ -135,7 +136,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   signatures.add_paths(kernel.path());
   signatures.add_first_lines(kernel.first_line());
 
-  const Language language = code::ToLanguage(kernel.dsl());
+  const Language language = dsl::GetSyntax(kernel.dsl());
   const std::vector<Token> tokens = Tokenize(kernel.source(), language);
   const std::vector<uint64_t> hashes = TokenHashes(tokens);
   const std::vector<uint64_t> near = Shingles(hashes);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/hash.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::deduplicator {
@@ -16,7 +17,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-v1::Kernel MakeKernel(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON) {
+v1::Kernel MakeKernel(const std::string& source, const std::string& dsl = dsl::kTriton) {
   v1::Kernel kernel;
   kernel.set_source(source);
   kernel.set_dsl(dsl);
@@ -57,8 +58,8 @@ TEST(Sign, DocumentationAndLayoutChangeTheHashesButNotTheShingles) {
 }
 
 TEST(Sign, CommentsAreTheLanguagesOwn) {
-  EXPECT_TRUE(SameNear(MakeKernel("int a = b; // c\n", v1::DSL_CUDA),
-                       MakeKernel("int a = b; /* d */", v1::DSL_CUDA)));
+  EXPECT_TRUE(SameNear(MakeKernel("int a = b; // c\n", dsl::kCuda),
+                       MakeKernel("int a = b; /* d */", dsl::kCuda)));
   EXPECT_FALSE(SameNear(MakeKernel("a = b // c\n"), MakeKernel("a = b // d\n")));
 }
 
@@ -128,7 +129,7 @@ TEST(Sign, ModuleAndLauncherHaveRunsOfTheirOwn) {
 }
 
 v1::Kernel WholeFile(const std::string& source) {
-  v1::Kernel file = MakeKernel(source, v1::DSL_UNSPECIFIED);
+  v1::Kernel file = MakeKernel(source, "");
   file.set_form(v1::KERNEL_FORM_FILE);
   file.set_path("a.py");
   file.set_first_line(1);

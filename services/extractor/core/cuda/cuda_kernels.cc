@@ -17,6 +17,7 @@
 #include "common/code/c.h"
 #include "common/cpp/include_paths.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
@@ -373,7 +374,7 @@ class CudaFile {
     AddPlace(function, kernel);
     kernel.set_name(function.name);
     kernel.set_qualname(function.qualname);
-    kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_dsl(dsl::kCuda);
     kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
     kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
     const size_t body = code_.tokens[function.body].begin;
@@ -465,7 +466,7 @@ class CudaFile {
 
 bool IsCudaPath(absl::string_view path) { return cpp::IsCppPath(path); }
 
-bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(v1::DSL_CUDA, text); }
+bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(dsl::kCuda, text); }
 
 void AddCudaText(absl::string_view path, absl::string_view text, v1::KernelShard& shard) {
   v1::Definition& definition = *shard.add_definitions();

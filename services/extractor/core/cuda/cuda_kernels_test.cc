@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
+#include "common/dsl/names.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -100,7 +101,7 @@ TEST(CudaKernelsTest, AWholeFileIsReadAsItIsWritten) {
   EXPECT_EQ(kernel.path(), "csrc/a.cu");
   EXPECT_EQ(kernel.name(), "softmax_kernel");
   EXPECT_EQ(kernel.qualname(), "ops::softmax_kernel");
-  EXPECT_EQ(kernel.dsl(), v1::DSL_CUDA);
+  EXPECT_EQ(kernel.dsl(), dsl::kCuda);
   EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_KERNEL);
   EXPECT_EQ(kernel.first_line(), 28);
   EXPECT_EQ(kernel.last_line(), 45);

@@ -9,6 +9,8 @@
 #include "common/base/hash.h"
 #include "common/base/text.h"
 #include "common/code/brackets.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/docstring.h"
 #include "services/extractor/core/describe/parameters.h"
@@ -184,12 +186,34 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
   return used;
 }
 
+// Returns the role that the kernel's maker gives it; unspecified if the code around decides. A
+// wrapper is taken for the language's first maker.
+v1::KernelRole RoleByMaker(const v1::Kernel& kernel) {
+  const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+  if (language == nullptr || language->makers.empty()) return v1::KERNEL_ROLE_UNSPECIFIED;
+  const dsl::Makers* const makers = dsl::FindMakers(kernel.found_by());
+  switch (makers == nullptr ? language->makers.front().role : makers->role) {
+    case dsl::MakerRole::kFromUse:
+      return v1::KERNEL_ROLE_UNSPECIFIED;
+    case dsl::MakerRole::kKernel:
+      return v1::KERNEL_ROLE_KERNEL;
+    case dsl::MakerRole::kDevice:
+      return v1::KERNEL_ROLE_DEVICE;
+    case dsl::MakerRole::kHostOrDevice:
+      return absl::StrContains(kernel.source(), ".launch(") ? v1::KERNEL_ROLE_HOST
+                                                            : v1::KERNEL_ROLE_DEVICE;
+  }
+  return v1::KERNEL_ROLE_UNSPECIFIED;
+}
+
 // In Triton a launch is the surest sign and comes first. The calls of the body come last.
 v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kernel,
                           const absl::flat_hash_set<std::string>& used) {
-  if (kernel.dsl() == v1::DSL_PALLAS) {
+  if (kernel.dsl() == dsl::kPallas) {
     return in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
   }
+  const v1::KernelRole by_maker = RoleByMaker(kernel);
+  if (by_maker != v1::KERNEL_ROLE_UNSPECIFIED) return by_maker;
   if (launched) return v1::KERNEL_ROLE_KERNEL;
   const bool is_method = kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self";
   if (is_method || used.contains(kernel.name()) || used.contains(kernel.qualname())) {
@@ -210,7 +234,7 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   const NodeId name = tree.Child(function.definition, Field::kName);
   if (name != kNoNode) kernel.set_name(std::string(tree.GetText(name)));
   kernel.set_qualname(QualifiedName(tree, function.definition));
-  kernel.set_dsl(function.dsl);
+  kernel.set_dsl(std::string(function.dsl));
   kernel.set_form(function.form);
   kernel.set_found_by(function.found_by);
   if (function.applied_by != kNoNode) {

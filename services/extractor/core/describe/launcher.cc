@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "common/base/text.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/describe/kernels.h"
 
 namespace kernelmill::extractor {
@@ -142,7 +143,7 @@ class Launches::Finder {
   using Parameter = std::pair<NodeId, absl::string_view>;
 
   void AddPallas(const JitFunction& function) {
-    if (function.dsl != v1::DSL_PALLAS) return;
+    if (function.dsl != dsl::kPallas) return;
     const KernelKey key = references_.MakeKey(function.definition);
     pallas_.insert(key);
     const NodeId at = function.applied_by != kNoNode ? function.applied_by : function.decorated;

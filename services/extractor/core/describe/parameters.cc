@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/dsl/names.h"
 #include "common/python/syntax/functions.h"
 #include "services/extractor/core/describe/name_words.h"
 
@@ -189,8 +190,8 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     const std::vector<NodeId> called = references.FunctionsCalled(call.node);
     return called.size() == 1 && places_.contains(called.front());
   };
-  ParameterPlaces uses(
-      {tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS}, is_helper);
+  ParameterPlaces uses({tree, file.calls, function.definition, names, function.dsl == dsl::kPallas},
+                       is_helper);
   for (v1::Parameter& parameter : parameters) {
     Role role = FindRole(parameter, uses);
     parameter.set_role(role.role);

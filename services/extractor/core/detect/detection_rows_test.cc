@@ -255,7 +255,48 @@ TEST(DetectionRowsTest, PallasFunctionsThatAreArguments) {
   EXPECT_EQ(GetRole(shard, "add"), "KERNEL");
 }
 
-// other DSLs, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`
+// languages that a source asks for: what is within a function of TileLang is a part of it
+TEST(DetectionRowsTest, OtherLanguagesAreExtractedIfTheyAreWanted) {
+  const v1::KernelShard shard = Extract(
+      "import cutlass.cute as cute\nimport triton\nimport tilelang\nimport tilelang.language as T\n"
+      "from numba import cuda\n"
+      "class A:\n    @cute.jit\n    def run(self): self.k().launch(grid=1)\n"
+      "    @cute.kernel\n    def k(self): help()\n"
+      "@cute.jit\ndef help(): pass\n"
+      "@tilelang.jit(out_idx=[-1])\ndef c():\n    @T.prim_func\n    def main(): pass\n    return "
+      "main\n"
+      "@T.macro\ndef m(): pass\n"
+      "@triton.jit\ndef t(): pass\n"
+      "@cuda.jit\ndef n(): pass\n",
+      {"cute", "tilelang"});
+  EXPECT_THAT(
+      Forms(shard),
+      ElementsAre("A.run DECORATED CUTE cutlass.cute.jit", "A.k DECORATED CUTE cutlass.cute.kernel",
+                  "help DECORATED CUTE cutlass.cute.jit", "c DECORATED TILELANG tilelang.jit",
+                  "m DECORATED TILELANG tilelang.language.macro"));
+  EXPECT_EQ(GetRole(shard, "run"), "HOST");
+  EXPECT_EQ(GetRole(shard, "k"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "help"), "DEVICE");
+  EXPECT_EQ(GetRole(shard, "c"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "m"), "DEVICE");
+  EXPECT_EQ(shard.files(0).kernels(), 5);
+  ASSERT_EQ(shard.files(0).other_dsls_size(), 2);
+  EXPECT_EQ(shard.files(0).other_dsls(0).name(), "numba");
+  EXPECT_EQ(shard.files(0).other_dsls(1).name(), "triton");
+}
+
+// a language's name that another file of the source hands on
+TEST(DetectionRowsTest, ALanguageIsFoundThroughAnotherFile) {
+  const std::vector<NamedText> texts = {
+      {"lib/__init__.py", "from .impl import kernel, func\n"},
+      {"lib/impl.py", "from taichi import kernel, func\n"},
+      {"use.py", "from lib import kernel, func\n@kernel\ndef k(): f()\n@func\ndef f(): pass\n"}};
+  EXPECT_THAT(Forms(ExtractAndLink(texts, {"taichi"})),
+              ElementsAre("k WRAPPED TAICHI lib.kernel", "f WRAPPED TAICHI lib.func"));
+  EXPECT_THAT(Forms(ExtractAndLink(texts)), IsEmpty());
+}
+
+// other languages, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`
 TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
   const v1::KernelShard shard = Extract(
       "import cutlass.cute as cute\nimport tilelang\nimport tilelang.language as T\n"
@@ -268,7 +309,7 @@ TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
   for (const v1::OtherDsl& dsl : shard.files(0).other_dsls()) {
     counts.push_back(absl::StrCat(dsl.name(), " ", dsl.functions()));
   }
-  EXPECT_THAT(counts, ElementsAre("cute 2", "flydsl 1", "tilelang 2"));
+  EXPECT_THAT(counts, ElementsAre("cute 2", "flydsl 1", "tilelang 1"));
 }
 
 // NOT Triton: `@numba.jit`, `@jax.jit`, `@torch.jit.script`, `@conditional_jit`, samples in

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "common/dsl/names.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -112,8 +113,8 @@ TEST(DetectionTest, Gluon) {
       "@gluon.constexpr_function\ndef b(): pass\n"
       "@triton.jit\ndef c(): pass\n");
   EXPECT_THAT(Places(shard), ElementsAre("a 3-4", "c 7-8"));
-  EXPECT_EQ(shard.kernels(0).dsl(), v1::DSL_GLUON);
-  EXPECT_EQ(shard.kernels(1).dsl(), v1::DSL_TRITON);
+  EXPECT_EQ(shard.kernels(0).dsl(), dsl::kGluon);
+  EXPECT_EQ(shard.kernels(1).dsl(), dsl::kTriton);
 }
 
 TEST(DetectionTest, AtAnyNesting) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/module_paths.h"
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/calls.h"
@@ -83,13 +84,13 @@ std::vector<NodeId> ListDecorators(const SyntaxTree& tree, NodeId decorated) {
   return expressions;
 }
 
-// Returns whether the name is a package with a jit that makes kernels: triton, also as imported
-// through another module.
-bool NamesAPackageOfJit(absl::string_view origin) {
+// Returns whether the name is a package with makers of kernels: triton, also as imported through
+// another module.
+bool NamesAPackageOfMakers(absl::string_view origin) {
   const auto has_jit = [](absl::string_view package) {
-    return dsl::FindExtractedDsl(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
+    return !dsl::FindMakerDsl(absl::StrCat(package, ".jit")).empty();
   };
-  return has_jit(origin) || SaysMaker(absl::StrCat(origin, ".jit"));
+  return has_jit(origin) || dsl::IsMakerModule(origin) || SaysMaker(absl::StrCat(origin, ".jit"));
 }
 
 // Returns whether a name that another module gives the file says that it is of Triton's language: a
@@ -134,6 +135,7 @@ class Finder {
     for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
     for (const Call& call : calls_.In(0)) LookAtCall(call);
     for (const auto& [name, value] : names_.ListModuleValues()) LookAtFunction(value);
+    std::erase_if(kernels_, [this](const auto& entry) { return IsPart(entry.second); });
     FoundFunctions found;
     for (auto& [definition, function] : kernels_) {
       candidates_.erase(definition);
@@ -146,12 +148,11 @@ class Finder {
       found.candidates.push_back(std::move(function));
     }
     found.names = NamesForOthers();
-    found.other_dsls = std::move(other_dsls_);
     return found;
   }
 
  private:
-  // Reads a decorated function: a kernel by its decorators, one of another DSL, or a candidate.
+  // Reads a decorated function: a kernel by its decorators, or a candidate.
   void LookAtDecorators(NodeId decorated) {
     const NodeId definition = tree_.Child(decorated, Field::kDefinition);
     if (definition == kNoNode || tree_.GetKind(definition) != Kind::kFunctionDefinition) return;
@@ -163,7 +164,7 @@ class Finder {
     function.generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
     if (IsDecorated(resolved, function) || IsWrapped(function)) {
       kernels_.emplace(definition, std::move(function));
-    } else if (!CountOtherDsl(resolved) && IsCandidate(function)) {
+    } else if (IsCandidate(function)) {
       candidates_.emplace(definition, std::move(function));
     }
   }
@@ -189,9 +190,9 @@ class Finder {
 
   static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
     for (const std::string& name : resolved) {
-      const v1::Dsl dsl = dsl::FindExtractedDsl(name);
-      // The first DSL counts, except that a decorator of Gluon wins over Triton's.
-      if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
+      const absl::string_view dsl = dsl::FindMakerDsl(name);
+      // The first language counts, except that a decorator of Gluon wins over Triton's.
+      if (dsl.empty() || (!function.found_by.empty() && dsl != dsl::kGluon)) {
         continue;
       }
       function.dsl = dsl;
@@ -214,12 +215,14 @@ class Finder {
     return false;
   }
 
-  bool CountOtherDsl(const std::vector<std::string>& resolved) {
-    for (const std::string& name : resolved) {
-      const absl::string_view dsl = dsl::FindCountedDsl(name);
-      if (dsl.empty()) continue;
-      ++other_dsls_[std::string(dsl)];
-      return true;
+  // Returns whether the function is within another one of its language, which it is a part of.
+  bool IsPart(const JitFunction& function) const {
+    const dsl::Language* const language = dsl::FindLanguage(function.dsl);
+    if (language == nullptr || !language->inner_are_parts) return false;
+    for (NodeId node = tree_[function.definition].parent; node != kNoNode;
+         node = tree_[node].parent) {
+      const auto around = kernels_.find(node);
+      if (around != kernels_.end() && around->second.dsl == function.dsl) return true;
     }
     return false;
   }
@@ -273,7 +276,7 @@ class Finder {
       if (!IsOfAProject(origin) || !absl::StrContains(origin, ".")) continue;
       v1::JitName& made = made_elsewhere_.emplace_back();
       made.set_name(absl::StrCat(kMadeElsewhere, wrapper.name));
-      made.set_dsl(wrapper.dsl);
+      made.set_dsl(std::string(wrapper.dsl));
       made.set_imported(origin);
       made.set_hidden(true);
     }
@@ -286,7 +289,7 @@ class Finder {
       return;
     }
     JitFunction function = Describe(definition);
-    function.dsl = v1::DSL_PALLAS;
+    function.dsl = dsl::kPallas;
     function.form = v1::KERNEL_FORM_KERNEL_ARGUMENT;
     function.imported_decorators.emplace_back(kMadeElsewhere);
     candidates_.emplace(definition, std::move(function));
@@ -305,7 +308,7 @@ class Finder {
     if (call.name.empty()) return;
     std::string origin = wrappers_.FindOrigin(std::string(call.name), call.function);
     if (!IsOfAProject(origin)) return;
-    const JitWrapper wrapper = {v1::DSL_PALLAS, "", false, std::move(origin), "", -1};
+    const JitWrapper wrapper = {dsl::kPallas, "", false, std::move(origin), "", -1};
     for (const python::Argument& argument : python::GetArguments(tree_, call.node)) {
       for (const NodeId definition : wrappers_.FunctionsMeant(argument.value)) {
         if (wrappers_.TakesReferences(definition)) AddCalled(definition, wrapper, call.node);
@@ -325,7 +328,7 @@ class Finder {
     function.dsl = wrapper.dsl;
     function.applied_by = call;
     function.form =
-        wrapper.dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_KERNEL_ARGUMENT : v1::KERNEL_FORM_CALLED;
+        wrapper.dsl == dsl::kPallas ? v1::KERNEL_FORM_KERNEL_ARGUMENT : v1::KERNEL_FORM_CALLED;
     if (wrapper.imported.empty()) {
       function.found_by = wrapper.name;
       kernels_.emplace(definition, std::move(function));
@@ -340,13 +343,13 @@ class Finder {
   std::vector<v1::JitName> NamesForOthers() {
     std::map<std::string, v1::JitName> names;
     for (const auto& [name, origin] : imports_.Origins()) {
-      const v1::Dsl dsl = dsl::FindExtractedDsl(origin);
+      const absl::string_view dsl = dsl::FindMakerDsl(origin);
       const bool leads_on =
-          NamesAPackageOfJit(origin) || (NamesAMaker(origin) && IsOfAProject(origin));
-      if (dsl == v1::DSL_UNSPECIFIED && !leads_on) continue;
+          NamesAPackageOfMakers(origin) || (NamesAMaker(origin) && IsOfAProject(origin));
+      if (dsl.empty() && !leads_on) continue;
       v1::JitName& found = names[std::string(name)];
-      found.set_dsl(dsl);
-      if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
+      found.set_dsl(std::string(dsl));
+      if (dsl.empty()) found.set_imported(std::string(origin));
     }
     size_t holders = 0;
     for (const auto& [name, value] : names_.ListModuleValues()) {
@@ -382,7 +385,7 @@ class Finder {
   // a wrapper.
   void HandOn(NodeId value, const std::string& name, std::map<std::string, v1::JitName>& names) {
     for (const std::string& origin : wrappers_.ListOrigins(value)) {
-      if (!NamesAPackageOfJit(origin) && !IsOfAProject(origin)) continue;
+      if (!NamesAPackageOfMakers(origin) && !IsOfAProject(origin)) continue;
       names.try_emplace(name).first->second.set_imported(origin);
       return;
     }
@@ -391,7 +394,7 @@ class Finder {
   // Sets what a definition of the file says of a name; it replaces an import of the name.
   static void SetName(const JitWrapper& wrapper, v1::JitName& name) {
     const bool elsewhere = !wrapper.imported.empty();
-    name.set_dsl(elsewhere ? v1::DSL_UNSPECIFIED : wrapper.dsl);
+    name.set_dsl(elsewhere ? "" : std::string(wrapper.dsl));
     name.set_imported(wrapper.imported);
   }
 
@@ -416,7 +419,6 @@ class Finder {
   std::map<NodeId, JitFunction> kernels_;  // by definition
   std::map<NodeId, JitFunction> candidates_;
   std::vector<v1::JitName> made_elsewhere_;
-  std::map<std::string, int> other_dsls_;
 };
 
 }  // namespace

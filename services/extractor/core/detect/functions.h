@@ -24,12 +24,12 @@ inline constexpr absl::string_view kByName = "name:";
 // of a candidate that only another file may make a kernel.
 inline constexpr absl::string_view kMadeElsewhere = "()";
 
-// A function that is a kernel or a helper of kernels, in one of the DSLs.
+// A function that is a kernel or a helper of kernels, in one of the languages.
 struct JitFunction {
   NodeId definition = kNoNode;     // function_definition
   NodeId decorated = kNoNode;      // the decorated_definition around it, else the function itself
   std::vector<NodeId> decorators;  // their expressions, outermost first
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  absl::string_view dsl;
   v1::KernelForm form = v1::KERNEL_FORM_UNSPECIFIED;
   std::string found_by;         // see v1::Kernel
   NodeId applied_by = kNoNode;  // the call that makes it a kernel, if no decorator does
@@ -43,9 +43,8 @@ struct JitFunction {
 // All functions of a text that are kernels or may be; in the order of the text.
 struct FoundFunctions {
   std::vector<JitFunction> kernels;
-  std::vector<JitFunction> candidates;    // their decorators may be wrappers from another file
-  std::vector<v1::JitName> names;         // wrappers that other files may import; without a path
-  std::map<std::string, int> other_dsls;  // counts of functions in DSLs that are not extracted
+  std::vector<JitFunction> candidates;  // their decorators may be wrappers from another file
+  std::vector<v1::JitName> names;       // wrappers that other files may import; without a path
 };
 
 // Finds every such function, at any depth of classes, functions and blocks.

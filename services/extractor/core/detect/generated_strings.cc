@@ -120,7 +120,7 @@ bool BeginsALine(absl::string_view text, size_t at) {
 bool HoldsDecorator(absl::string_view literal) {
   for (const dsl::Language& language : dsl::Languages()) {
     const absl::string_view decorator = language.decorator;
-    if (decorator.empty()) continue;
+    if (decorator.empty() || !language.by_default) continue;
     for (size_t at = literal.find(decorator); at != absl::string_view::npos;
          at = literal.find(decorator, at + 1)) {
       if (BeginsALine(literal, at)) return true;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/module_paths.h"
 #include "common/python/syntax/bindings.h"
 
@@ -90,10 +91,10 @@ bool IsOfAProject(absl::string_view origin) {
 
 bool NamesAMaker(absl::string_view dotted) {
   return absl::StrContains(absl::AsciiStrToLower(LastPart(dotted)), "jit") ||
-         dsl::FindSaidDsl(dotted) == v1::DSL_PALLAS;
+         dsl::IsMakerWord(LastPart(dotted)) || dsl::FindSaidDsl(dotted) == dsl::kPallas;
 }
 
-bool SaysMaker(absl::string_view origin) { return dsl::FindSaidDsl(origin) != v1::DSL_UNSPECIFIED; }
+bool SaysMaker(absl::string_view origin) { return !dsl::FindSaidDsl(origin).empty(); }
 
 std::optional<JitWrapper> JitWrappers::Read(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
@@ -122,8 +123,8 @@ std::optional<JitWrapper> JitWrappers::ReadCalled(const Call& call, int depth) {
 // the file that it is imported from.
 std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
                                                 absl::string_view resolved, NodeId at, int depth) {
-  const v1::Dsl dsl = dsl::FindExtractedDsl(resolved);
-  if (dsl != v1::DSL_UNSPECIFIED && !Resolve(std::string(dotted), at).empty()) {
+  const absl::string_view dsl = dsl::FindMakerDsl(resolved);
+  if (!dsl.empty() && !Resolve(std::string(dotted), at).empty()) {
     return JitWrapper{dsl, std::string(resolved), true, "", "", -1};
   }
   for (const NodeId value : file_values_.Follow(at)) {
@@ -134,8 +135,8 @@ std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
     return wrapper;
   }
   for (std::string& origin : ListOrigins(at)) {
-    const v1::Dsl found = dsl::FindExtractedDsl(origin);
-    if (found != v1::DSL_UNSPECIFIED) {
+    const absl::string_view found = dsl::FindMakerDsl(origin);
+    if (!found.empty()) {
       return JitWrapper{found, std::string(dotted), false, "", "", -1};
     }
     if (!SaysMaker(origin) && !(IsOfAProject(origin) && NamesAMaker(origin))) continue;
@@ -221,7 +222,7 @@ std::optional<JitWrapper> JitWrappers::ReadImported(absl::string_view dotted, No
   std::string origin = FindOrigin(std::string(dotted), at);
   const bool says = SaysMaker(origin);
   if (!says && !(IsOfAProject(origin) && NamesAMaker(origin))) return std::nullopt;
-  const v1::Dsl dsl = dsl::FindSaidDsl(origin);
+  const absl::string_view dsl = dsl::FindSaidDsl(origin);
   return JitWrapper{dsl, std::string(dotted), false, std::move(origin), "", -1};
 }
 
@@ -257,8 +258,8 @@ std::optional<JitWrapper> JitWrappers::ReadGetattr(NodeId call) const {
   }
   const std::string dotted = absl::StrCat(object, ".", literal.substr(1, literal.size() - 2));
   std::string name = imports_.Resolve(dotted);
-  const v1::Dsl dsl = dsl::FindExtractedDsl(name);
-  if (dsl == v1::DSL_UNSPECIFIED) return ReadImported(dotted, call);
+  const absl::string_view dsl = dsl::FindMakerDsl(name);
+  if (dsl.empty()) return ReadImported(dotted, call);
   return JitWrapper{dsl, std::move(name), false, "", "", -1};
 }
 
@@ -300,7 +301,7 @@ std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   if (!wrapper) return ReadComposed(call, depth);
   const NodeId argument = FunctionArgument(node, *wrapper);
   if (argument == kNoNode) return wrapper;
-  const bool given = (wrapper->own && wrapper->dsl != v1::DSL_PALLAS) || IsFunction(argument);
+  const bool given = (wrapper->own && wrapper->dsl != dsl::kPallas) || IsFunction(argument);
   return given ? std::nullopt : wrapper;
 }
 

@@ -26,7 +26,7 @@ using python::SyntaxTree;
 // A callable that turns its argument, a function, into a kernel: triton.jit, or a wrapper that the
 // file defines around it.
 struct JitWrapper {
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  absl::string_view dsl;
   std::string name;  // the DSL's own dotted name, resolved through imports; or the file's name
   bool own =
       false;  // it is the DSL's own, bare or called, without a definition of the file between
@@ -43,7 +43,7 @@ struct JitWrapper {
 bool IsOfAProject(absl::string_view origin);
 
 // Returns whether the last part of a dotted name says that it may be a maker of kernels: it has jit
-// in it, or is one of Pallas's.
+// in it, or is a language's word for one, such as `kernel`.
 bool NamesAMaker(absl::string_view dotted);
 
 // Returns whether a name says which maker of kernels it is: vllm.triton_utils.triton.jit. Some

@@ -9,6 +9,7 @@
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/syntax/local_names.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
@@ -130,7 +131,7 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
 bool IsTemplateFile(absl::string_view path, absl::string_view text) {
   // The fetcher leaves out files without a marker, so the same file is ignored here.
   return absl::EndsWith(path, kFileEnd) && absl::StrContains(text, kOps) &&
-         dsl::HasMarkerOf(v1::DSL_TRITON, text);
+         dsl::HasMarkerOf(dsl::kTriton, text);
 }
 
 KernelTemplate MakeFileTemplate(absl::string_view path, const LineIndex& lines) {
@@ -147,7 +148,7 @@ v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, cons
   v1::Kernel kernel;
   kernel.set_name(found.name);
   kernel.set_qualname(found.name);
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_form(v1::KERNEL_FORM_TEMPLATE);
   kernel.set_found_by(found.found_by);
   kernel.set_path(std::string(path));

@@ -21,7 +21,6 @@
 #include "common/base/status.h"
 #include "common/code/line_index.h"
 #include "common/documents/document.h"
-#include "common/dsl/languages.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/parse/python_parser.h"
 #include "common/python/syntax/text_lines.h"
@@ -48,9 +47,7 @@ using python::ParsedText;
 
 namespace {
 
-bool MayHoldCode(absl::string_view text) {
-  return MayHoldKernels(text) || MayHoldCuda(text) || dsl::MayHoldCounted(text);
-}
+bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
 
 absl::string_view WithoutLineEnd(absl::string_view line) {
   return line.substr(0, line.find_last_not_of("\r\n") + 1);
@@ -141,11 +138,6 @@ class DocumentExtractor {
     if (!may_hold) return absl::OkStatus();
     RETURN_IF_ERROR(ReadPython());
     RETURN_IF_ERROR(ReadCuda());
-    for (const auto& [name, functions] : other_dsls_) {
-      v1::OtherDsl& dsl = *entry_.add_other_dsls();
-      dsl.set_name(name);
-      dsl.set_functions(functions);
-    }
     if (entry_.kernels() > 0 || candidates_ > 0) ListCells();
     return absl::OkStatus();
   }
@@ -310,7 +302,6 @@ class DocumentExtractor {
       ++candidates_;
       adopted = true;
     }
-    for (const v1::OtherDsl& dsl : entry.other_dsls()) other_dsls_[dsl.name()] += dsl.functions();
     for (const v1::SkippedString& skipped : entry.skipped_strings()) {
       if (BlockAt(blocks, skipped.line()) != nullptr) Skip(skipped.line(), skipped.reason());
     }
@@ -491,7 +482,6 @@ class DocumentExtractor {
   v1::KernelShard& shard_;
   int candidates_ = 0;
   std::set<const CodeBlock*> misnamed_;  // blocks of CUDA that say Python
-  std::map<std::string, int> other_dsls_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/code/line_index.h"
 #include "common/documents/document.h"
+#include "common/dsl/languages.h"
 #include "common/json/json_documents.h"
 #include "services/extractor/core/extract/document_file.h"
 #include "services/extractor/core/extract/extract_file.h"
@@ -74,6 +76,27 @@ absl::Status ReadFile(const v1::SourceFile& file, const PythonParser& parser,
   return ExtractFile(file, parser, options, shard);
 }
 
+// Drops the kernels from `first` on, which are those of the shard's last file, that are in
+// languages which the source does not ask for; the file's entry counts them.
+void DropUnwanted(const dsl::LanguageSet& wanted, int first, v1::KernelShard& shard) {
+  auto& kernels = *shard.mutable_kernels();
+  std::map<std::string, int> others;
+  const auto unwanted = std::remove_if(kernels.begin() + first, kernels.end(),
+                                       [&wanted, &others](const v1::Kernel& kernel) {
+                                         const bool other = !wanted.Has(kernel.dsl());
+                                         if (other) ++others[kernel.dsl()];
+                                         return other;
+                                       });
+  v1::ExtractedFile& entry = *shard.mutable_files(shard.files_size() - 1);
+  entry.set_kernels(entry.kernels() - static_cast<int>(kernels.end() - unwanted));
+  kernels.erase(unwanted, kernels.end());
+  for (const auto& [name, functions] : others) {
+    v1::OtherDsl& dsl = *entry.add_other_dsls();
+    dsl.set_name(name);
+    dsl.set_functions(functions);
+  }
+}
+
 // A file beyond a bound is listed with its reason. Any other error ends the whole call, because it
 // tells about this machine and not about the file.
 absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
@@ -81,7 +104,9 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
                                              const ExtractOptions& options) {
   v1::KernelShard shard;
   for (const v1::SourceFile* file : sorted) {
+    const int first = shard.kernels_size();
     RETURN_IF_ERROR(ReadFile(*file, parser, options, shard));
+    DropUnwanted(options.languages, first, shard);
     // The reader listed the file last.
     const bool failed = !shard.files(shard.files_size() - 1).failed().empty();
     if (options.keep_files && !failed) *shard.add_kernels() = WholeFile(*file);

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/languages.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -34,6 +35,8 @@ struct ExtractOptions {
   uint64_t json_parse_bytes_per_byte = 8;
   // Adds each file that does not fail as a record of its own, of the form FILE, before its kernels.
   bool keep_files = false;
+  // Kernels of other languages are counted: ExtractedFile.other_dsls.
+  dsl::LanguageSet languages;
 };
 
 // A part of a shard's files: `count` files from `first` on, in the order of their paths. If pieces

@@ -156,7 +156,7 @@ class FileExtractor {
     // Files of TorchInductor tell their model in the path.
     const v1::InductorOrigin origin = OriginFromPath(path_);
     Add(*file, functions, IsGenerated(functions.kernels) ? &origin : nullptr, nullptr);
-    AddNames(functions);
+    AddJitNames(path_, functions.names, shard_);
     const std::vector<KernelTemplate> templates = FindTemplates(*file);
     for (const KernelTemplate& found : templates) AddTemplate(file->lines(), found);
     LabelEmittedCode(*file, strings, templates);
@@ -174,16 +174,6 @@ class FileExtractor {
       assumed.emplace_back(import.name, import.GetOrigin());
     }
     return assumed;
-  }
-
-  // Adds the wrappers for other files, and the counts of functions in other DSLs.
-  void AddNames(const FoundFunctions& found) {
-    AddJitNames(path_, found.names, shard_);
-    for (const auto& [name, functions] : found.other_dsls) {
-      v1::OtherDsl& dsl = *entry_.add_other_dsls();
-      dsl.set_name(name);
-      dsl.set_functions(functions);
-    }
   }
 
   void AddTemplate(const LineIndex& lines, const KernelTemplate& found) {
@@ -422,7 +412,7 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
 absl::Status ExtractPython(const v1::SourceFile& source, const CodeReader& reader,
                            v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
-  if (!MayHoldKernels(text) && !dsl::MayHoldCounted(text) && !IsTemplateFile(source.path(), text)) {
+  if (!MayHoldKernels(text) && !IsTemplateFile(source.path(), text)) {
     return AddImportable(source, reader.parser, reader.options, shard);
   }
   return AddPythonKernels(source, reader, entry, shard);
@@ -467,7 +457,7 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 }
 
 bool MayHoldKernels(absl::string_view text) {
-  return dsl::MayHoldExtracted(text) || MayHoldTemplates(text);
+  return dsl::MayHoldKernels(text) || MayHoldTemplates(text);
 }
 
 }  // namespace kernelmill::extractor

@@ -14,7 +14,6 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/documents/fences.h"
-#include "common/dsl/languages.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
 #include "common/python/parse/parsed_text.h"
@@ -81,11 +80,6 @@ class JsonFileExtractor {
     json::Documents documents(path_, text_);
     json::Document document;
     while (!ended_ && documents.Next(&document)) RETURN_IF_ERROR(ReadDocument(document));
-    for (const auto& [name, functions] : other_dsls_) {
-      v1::OtherDsl& dsl = *entry_.add_other_dsls();
-      dsl.set_name(name);
-      dsl.set_functions(functions);
-    }
     return absl::OkStatus();
   }
 
@@ -104,7 +98,7 @@ class JsonFileExtractor {
     json::StringReader reader(document.text);
     while (!ended_ && reader.Next()) {
       const std::string text = json::Unescape(reader.raw());
-      if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) continue;
+      if (!MayHoldCode(text)) continue;
       const size_t begin = static_cast<size_t>(reader.raw().data() - text_.data());
       const int line = lines_.LineAt(begin);
       if (++strings_ > options_.max_json_strings) {
@@ -218,7 +212,7 @@ class JsonFileExtractor {
 
   // Reads a text without fences as Python, with and without prose, and then as CUDA.
   absl::Status ReadText(const std::string& text, const Place& place) {
-    if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) return absl::OkStatus();
+    if (!MayHoldCode(text)) return absl::OkStatus();
     ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
     if (!python.is_python) {
       // Prose can hide kernels from the parser, but blanking it out can hide kernels in broken
@@ -266,7 +260,7 @@ class JsonFileExtractor {
     RETURN_IF_ERROR(ExtractCode(code, language, {parser_, options_}, found.entry, found.shard));
     if (language == CodeLanguage::kCuda) {
       parser_.Spend(text.size());
-    } else if (MayHoldKernels(text) || dsl::MayHoldCounted(text)) {
+    } else if (MayHoldKernels(text)) {
       // Errors of the text itself have a line; those of strings in it do not.
       found.is_python = found.entry.first_error_line() == 0;
     } else {  // ExtractCode did not parse it
@@ -297,7 +291,6 @@ class JsonFileExtractor {
     for (const v1::SkippedString& skipped : entry.skipped_strings()) {
       Skip(place.line, skipped.reason());
     }
-    for (const v1::OtherDsl& dsl : entry.other_dsls()) other_dsls_[dsl.name()] += dsl.functions();
   }
 
   const std::string& path_;
@@ -309,7 +302,6 @@ class JsonFileExtractor {
   v1::KernelShard& shard_;
   size_t strings_ = 0;  // number of strings that may hold kernels
   bool ended_ = false;  // the rest is not read
-  std::map<std::string, int> other_dsls_;
 };
 
 }  // namespace

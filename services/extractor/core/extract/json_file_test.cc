@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
+#include "common/dsl/names.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
@@ -120,7 +121,7 @@ TEST(JsonFileTest, CudaIsReadWhereItSaysSo) {
   const v1::KernelShard shard =
       ExtractJson(absl::StrCat("{\"cuda\": ", JsonString(kCudaCode), "}"));
   EXPECT_THAT(Places(shard), ElementsAre("add /cuda 2-4"));
-  EXPECT_EQ(shard.kernels(0).dsl(), v1::DSL_CUDA);
+  EXPECT_EQ(shard.kernels(0).dsl(), dsl::kCuda);
   EXPECT_FALSE(shard.files(0).parse_errors());
 }
 

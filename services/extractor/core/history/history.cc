@@ -19,6 +19,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/history/kinds.h"
 #include "services/extractor/core/history/line_diff.h"
@@ -39,7 +40,11 @@ bool IsFollowed(const v1::Kernel& kernel) {
 // The contents of versions by their ids, and their kernels as long as a commit may ask for them.
 class Versions {
  public:
-  explicit Versions(const python::PythonParser& parser) : parser_(parser) {}
+  Versions(const v1::SourceTree& tree, const dsl::LanguageSet& wanted,
+           const python::PythonParser& parser)
+      : parser_(parser),
+        wanted_(wanted),
+        languages_(tree.languages().begin(), tree.languages().end()) {}
 
   absl::Status Load(const HistoryInputs& inputs) {
     for (size_t i = 0; i < inputs.versions; ++i) {
@@ -67,8 +72,9 @@ class Versions {
     v1::FileShard file;
     file.add_files()->set_path(path);
     file.mutable_files(0)->set_content(content->second);
-    ASSIGN_OR_RETURN(const v1::KernelShard extracted, ExtractKernels(file, parser_));
-    ASSIGN_OR_RETURN(v1::KernelShard linked, LinkSource(extracted));
+    ASSIGN_OR_RETURN(const v1::KernelShard extracted,
+                     ExtractKernels(file, parser_, {.languages = wanted_}));
+    ASSIGN_OR_RETURN(v1::KernelShard linked, LinkSource(extracted, {}, languages_));
     std::vector<v1::Kernel> kernels;
     for (v1::Kernel& kernel : *linked.mutable_kernels()) {
       if (IsFollowed(kernel)) kernels.push_back(std::move(kernel));
@@ -91,6 +97,8 @@ class Versions {
 
  private:
   const python::PythonParser& parser_;
+  const dsl::LanguageSet wanted_;
+  const std::vector<std::string> languages_;
   int64_t with_kernels_ = 0;
   absl::flat_hash_map<std::string, std::string> contents_;
   absl::flat_hash_map<std::string, int64_t> uses_;
@@ -155,9 +163,13 @@ class Lineages {
 
 class ChangeFinder {
  public:
-  ChangeFinder(const v1::SourceTree& tree, const HistoryInputs& inputs,
-               const python::PythonParser& parser, const HistoryOptions& options)
-      : inputs_(inputs), options_(options), versions_(parser), lineages_(tree.repository()) {}
+  ChangeFinder(const v1::SourceTree& tree, const dsl::LanguageSet& wanted,
+               const HistoryInputs& inputs, const python::PythonParser& parser,
+               const HistoryOptions& options)
+      : inputs_(inputs),
+        options_(options),
+        versions_(tree, wanted, parser),
+        lineages_(tree.repository()) {}
 
   absl::Status Run(const ChangeWriter& write) {
     RETURN_IF_ERROR(versions_.Load(inputs_));
@@ -370,7 +382,8 @@ class ChangeFinder {
 absl::Status FindChanges(const v1::SourceTree& tree, const HistoryInputs& inputs,
                          const python::PythonParser& parser, const ChangeWriter& write,
                          const HistoryOptions& options) {
-  return ChangeFinder(tree, inputs, parser, options).Run(write);
+  ASSIGN_OR_RETURN(const dsl::LanguageSet wanted, dsl::LanguageSet::Make(tree.languages()));
+  return ChangeFinder(tree, wanted, inputs, parser, options).Run(write);
 }
 
 }  // namespace kernelmill::extractor

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -322,7 +323,7 @@ std::string FindFirstParagraph(absl::string_view message) {
 
 // The tokens of a kernel without comments; `name` stands for the kernel's own name.
 std::vector<code::Token> ReadTokens(const v1::Kernel& kernel) {
-  std::vector<code::Token> tokens = code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()));
+  std::vector<code::Token> tokens = code::Lex(kernel.source(), dsl::GetSyntax(kernel.dsl()));
   tokens.erase(
       std::remove_if(tokens.begin(), tokens.end(),
                      [](const code::Token& token) { return token.kind == code::Token::kComment; }),
@@ -495,7 +496,7 @@ ChangeKind JudgeTexts(const v1::Kernel& before, const v1::Kernel& after) {
   const std::vector<code::Token> a = WithoutLayout(ReadTokens(before));
   const std::vector<code::Token> b = WithoutLayout(ReadTokens(after));
   if (SameTokens(a, b, false)) return {kRefactoring, {"rule: only comments, layout or the name"}};
-  if (before.dsl() == v1::DSL_CUDA) return {kUnknown, {}};
+  if (dsl::IsC(before.dsl())) return {kUnknown, {}};
   if (DifferInNames(a, b)) return {kRefactoring, {"rule: only names"}};
   const std::vector<code::Token> body_a = FromFunction(a), body_b = FromFunction(b);
   if (!body_a.empty() && SameTokens(body_a, body_b, false) && HaveOtherConfigurations(a, b)) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -16,7 +17,7 @@ v1::Kernel Kernel(absl::string_view source, absl::string_view name = "k") {
   v1::Kernel kernel;
   kernel.set_name(std::string(name));
   kernel.set_source(std::string(source));
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   return kernel;
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -31,7 +32,7 @@ using Runs = absl::flat_hash_set<uint64_t>;
 
 Runs ReadRuns(const v1::Kernel& kernel) {
   std::vector<uint64_t> tokens;
-  for (const code::Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
+  for (const code::Token& token : code::Lex(kernel.source(), dsl::GetSyntax(kernel.dsl()))) {
     if (token.kind == code::Token::kComment) continue;
     tokens.push_back(token.text == kernel.name() ? 0 : StableHash64(token.text));
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -32,7 +33,7 @@ v1::Kernel Kernel(absl::string_view name, absl::string_view body, int line = 1) 
   kernel.set_qualname(std::string(name));
   kernel.set_source(absl::StrCat("@triton.jit\ndef ", name, "(x):\n", body));
   kernel.set_first_line(line);
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   return kernel;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "common/python/syntax/imports.h"
 
 namespace kernelmill::extractor {
@@ -161,7 +162,7 @@ void ImportedLaunches::FillIn(v1::KernelShard& shard) const {
     if (found != launchers_.end()) {
       *kernel->mutable_launcher() = found->second;
       kernel->set_role(v1::KERNEL_ROLE_KERNEL);
-    } else if (used_.contains(key) && kernel->dsl() != v1::DSL_PALLAS) {
+    } else if (used_.contains(key) && kernel->dsl() != dsl::kPallas) {
       kernel->set_role(v1::KERNEL_ROLE_DEVICE);
     }
   }

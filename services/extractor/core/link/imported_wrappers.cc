@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/detect/functions.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/source_scope.h"
@@ -24,13 +25,13 @@ constexpr absl::string_view kWildcard = "*";
 // Returns the language of Triton that the kernel's body calls: Triton's own or Gluon's. A name of
 // it that comes from another module is taken at its word; one that is bound by a relative import
 // has no module in `calls`.
-v1::Dsl FindSpokenDsl(const v1::Kernel& kernel) {
-  v1::Dsl spoken = v1::DSL_UNSPECIFIED;
+absl::string_view FindSpokenDsl(const v1::Kernel& kernel) {
+  absl::string_view spoken;
   for (const std::string& call : kernel.calls()) {
     const std::optional<dsl::SaidName> said = dsl::FindSaidName(absl::StrCat(".", call));
     const absl::string_view name = said ? said->resolved : call;
-    if (absl::StartsWith(name, "triton.experimental.gluon.")) return v1::DSL_GLUON;
-    if (absl::StartsWith(name, "triton.language.")) spoken = v1::DSL_TRITON;
+    if (absl::StartsWith(name, "triton.experimental.gluon.")) return dsl::kGluon;
+    if (absl::StartsWith(name, "triton.language.")) spoken = dsl::kTriton;
   }
   return spoken;
 }
@@ -128,12 +129,12 @@ ImportedWrappers::Found ImportedWrappers::Find(const v1::Kernel& kernel,
   int lookups = kMaxLookups;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     const v1::JitName* found = Lookup(importer, name, lookups);
-    if (found != nullptr && found->dsl() != v1::DSL_UNSPECIFIED) return {found->dsl()};
+    if (found != nullptr && !found->dsl().empty()) return {found->dsl()};
     if (found != nullptr) {
       importer = found->path();
       name = found->imported();
-      const v1::Dsl dsl = dsl::FindExtractedDsl(name);
-      if (dsl != v1::DSL_UNSPECIFIED) return {dsl};
+      const absl::string_view dsl = dsl::FindMakerDsl(name);
+      if (!dsl.empty()) return {std::string(dsl)};
       continue;
     }
     // utils.triton.jit may be the jit of the `triton` that utils imports.
@@ -142,13 +143,13 @@ ImportedWrappers::Found ImportedWrappers::Find(const v1::Kernel& kernel,
     found = Lookup(importer, absl::string_view(name).substr(0, last), lookups);
     if (found == nullptr || found->imported().empty()) {
       Found said = FindByName(kernel, importer, name);
-      if (said.dsl != v1::DSL_UNSPECIFIED) return said;
+      if (!said.dsl.empty()) return said;
       return FindBehindWildcard(kernel, importer, name, lookups);
     }
     importer = found->path();
     name = absl::StrCat(found->imported(), name.substr(last));
-    const v1::Dsl dsl = dsl::FindExtractedDsl(name);
-    if (dsl != v1::DSL_UNSPECIFIED) return {dsl};
+    const absl::string_view dsl = dsl::FindMakerDsl(name);
+    if (!dsl.empty()) return {std::string(dsl)};
   }
   return {};
 }
@@ -184,11 +185,11 @@ ImportedWrappers::Found ImportedWrappers::FindByWildcard(const v1::Kernel& kerne
   for (auto from = wildcards->second.rbegin(); from != wildcards->second.rend(); ++from) {
     const std::string file = FindModule(path, ModuleName(absl::StrCat(*from, kWildcard)));
     const std::string imported = absl::StrCat(*from, name);
-    const v1::Dsl own = dsl::FindExtractedDsl(imported);
-    if (own != v1::DSL_UNSPECIFIED) return {own};
+    const absl::string_view own = dsl::FindMakerDsl(imported);
+    if (!own.empty()) return {std::string(own)};
     const Found found = file.empty() ? FindByName(kernel, path, imported)
                                      : FindByWildcard(kernel, file, name, steps);
-    if (found.dsl != v1::DSL_UNSPECIFIED) return found;
+    if (!found.dsl.empty()) return found;
   }
   return {};
 }
@@ -202,17 +203,17 @@ ImportedWrappers::Found ImportedWrappers::FindByName(const v1::Kernel& kernel,
     const bool known = !FindModule(importer, imported.substr(0, said->module_bytes)).empty() ||
                        !FindModule(importer, imported.substr(0, said->word_bytes)).empty();
     if (known) return {};
-    return {dsl::FindExtractedDsl(said->resolved), std::string(imported)};
+    return {std::string(dsl::FindMakerDsl(said->resolved)), std::string(imported)};
   }
   const absl::string_view module = ModuleName(imported);
   if (module.empty() || !FindModule(importer, module).empty()) return {};
-  const v1::Dsl dsl = dsl::FindSaidDsl(imported);
-  if (dsl != v1::DSL_UNSPECIFIED) return {dsl, std::string(imported)};
+  const absl::string_view dsl = dsl::FindSaidDsl(imported);
+  if (!dsl.empty()) return {std::string(dsl), std::string(imported)};
   const absl::string_view package = FirstPart(imported.substr(CountDots(imported)));
   if (LastPart(imported) != "jit" || dsl::IsLibrary(package) || dsl::IsOtherJit(LastPart(module))) {
     return {};
   }
-  return {FindSpokenDsl(kernel), std::string(imported)};
+  return {std::string(FindSpokenDsl(kernel)), std::string(imported)};
 }
 
 // Returns the path of a module, dotted as the file at `importer` imports it; empty if it is no file
@@ -262,7 +263,8 @@ const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::strin
 
 // The first decorator that leads to a DSL decides. Kernels are counted in the first file with their
 // path only, since two files of a hostile tree may share one.
-int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
+int ImportedWrappers::DecideCandidates(const dsl::LanguageSet& wanted,
+                                       v1::KernelShard& shard) const {
   absl::flat_hash_map<std::string, int> decided;  // kernels by path
   for (v1::Candidate& candidate : *shard.mutable_candidates()) {
     for (const std::string& decorator : candidate.decorators()) {
@@ -275,7 +277,8 @@ int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
         found = {made->second.dsl(),
                  std::string(made->second.name().substr(kMadeElsewhere.size()))};
       }
-      if (found.dsl == v1::DSL_UNSPECIFIED) continue;
+      if (found.dsl.empty()) continue;
+      if (!wanted.Has(found.dsl)) break;
       v1::Kernel& kernel = *shard.add_kernels();
       kernel = std::move(*candidate.mutable_kernel());
       kernel.set_dsl(found.dsl);

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/languages.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/link/import_paths.h"
 
@@ -33,19 +34,20 @@ class ImportedWrappers {
   // Finds out which functions of other files the files make kernels. Call it once, after all Add().
   void ResolveMade();
 
-  // Turns the shard's candidates that are decorated with a wrapper into kernels. Drops all other
-  // candidates, and the shard's own names. Returns how many became kernels.
-  int DecideCandidates(v1::KernelShard& shard) const;
+  // Turns the shard's candidates that are decorated with a wrapper of a wanted language into
+  // kernels. Drops all other candidates, and the shard's own names. Returns how many became
+  // kernels.
+  int DecideCandidates(const dsl::LanguageSet& wanted, v1::KernelShard& shard) const;
 
  private:
   // A DSL, and the name that says so if the name alone is the ground for it.
   struct Found {
-    v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+    std::string dsl;
     std::string said = "";
   };
 
   // Returns the DSL that a decorator of the kernel, a dotted name, leads to, through all files that
-  // import it from one another; DSL_UNSPECIFIED if it leads to no jit.
+  // import it from one another; none if it leads to no jit.
   Found Find(const v1::Kernel& kernel, absl::string_view imported) const;
   // Returns the DSL that a name says which the file at `importer` imports.
   Found FindByName(const v1::Kernel& kernel, const std::string& importer,

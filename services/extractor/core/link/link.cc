@@ -147,7 +147,7 @@ void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptio
 // Copies the source's requirement on Triton's version into its Triton and Gluon kernels.
 void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
-    if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) continue;
+    if (!dsl::CompilesAsTriton(kernel.dsl())) continue;
     kernel.set_requires_triton(tree.requires_triton());
     kernel.set_requires_triton_path(tree.requires_triton_path());
   }
@@ -157,8 +157,9 @@ void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
 // Resolve() once, then Link() each shard.
 class Linker {
  public:
-  Linker(const v1::SourceTree& tree, const LinkOptions& options)
+  Linker(const v1::SourceTree& tree, const dsl::LanguageSet& wanted, const LinkOptions& options)
       : tree_(tree),
+        wanted_(wanted),
         options_(options),
         paths_(tree),
         wrappers_(paths_),
@@ -205,7 +206,7 @@ class Linker {
   // Call it once all shards are added.
   void Resolve() {
     wrappers_.ResolveMade();
-    scope_.emplace(std::move(definitions_), paths_);
+    scope_.emplace(std::move(definitions_), paths_, wanted_);
     cuda_.emplace(std::move(cuda_texts_));
     cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
     launches_.Resolve(*scope_);
@@ -215,7 +216,7 @@ class Linker {
   // were dropped.
   int Link(v1::KernelShard& shard) {
     std::vector<v1::Kernel> files = TakeWholeFiles(shard);
-    const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
+    const int decided = wrappers_.DecideCandidates(wanted_, shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) {
@@ -256,6 +257,7 @@ class Linker {
   }
 
   const v1::SourceTree& tree_;
+  const dsl::LanguageSet& wanted_;
   const LinkOptions& options_;
   ImportPaths paths_;
   ImportedWrappers wrappers_;
@@ -277,7 +279,8 @@ class Linker {
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
                                    const std::vector<UsedSourceShards>& used,
                                    const ShardWriter& write, const LinkOptions& options) {
-  Linker linker(tree, options);
+  ASSIGN_OR_RETURN(const dsl::LanguageSet wanted, dsl::LanguageSet::Make(tree.languages()));
+  Linker linker(tree, wanted, options);
   for (size_t i = 0; i < shards.count; ++i) {
     ASSIGN_OR_RETURN(v1::KernelShard shard, shards.read(i));
     linker.Add(std::move(shard));
@@ -293,9 +296,10 @@ absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShard
   return decided;
 }
 
-absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard,
-                                           const LinkOptions& options) {
+absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard, const LinkOptions& options,
+                                           const std::vector<std::string>& languages) {
   v1::SourceTree tree;
+  for (const std::string& language : languages) tree.add_languages(language);
   for (const v1::ExtractedFile& file : shard.files()) tree.add_files()->set_path(file.path());
   v1::KernelShard linked;
   const auto write = [&linked](v1::KernelShard written) {

@@ -60,9 +60,10 @@ absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShard
                                    const std::vector<UsedSourceShards>& used,
                                    const ShardWriter& write, const LinkOptions& options = {});
 
-// Links a source that is one shard and has no other files.
+// Links a source that is one shard and has no other files. `languages`: as of Source.
 absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard,
-                                           const LinkOptions& options = {});
+                                           const LinkOptions& options = {},
+                                           const std::vector<std::string>& languages = {});
 
 }  // namespace kernelmill::extractor
 

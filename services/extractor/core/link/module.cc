@@ -16,6 +16,7 @@
 #include "common/base/text.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
 #include "services/extractor/core/link/kernel_text.h"
@@ -32,8 +33,8 @@ using UnresolvedNames = std::map<std::string, absl::string_view>;
 // Collects the unresolved names of one module.
 class Collector {
  public:
-  Collector(const SourceScope& scope, const Closure& closure)
-      : scope_(scope), closure_(closure), has_wildcards_(!closure.Wildcards().empty()) {
+  Collector(const SourceScope& scope, const Closure& closure, absl::string_view dsl)
+      : scope_(scope), closure_(closure), dsl_(dsl), has_wildcards_(!closure.Wildcards().empty()) {
     for (const Closure::Missing& missing : closure.missing()) Add(missing.name, missing.reason);
     for (const v1::Definition* definition : closure.imports()) {
       has_jax_ |= std::any_of(definition->modules().begin(), definition->modules().end(), IsOfJax);
@@ -76,9 +77,12 @@ class Collector {
     return module == "jax" || absl::StartsWith(module, "jax.");
   }
 
-  // JAX installs numpy.
+  // JAX installs numpy, and a language its packages.
   void AddModule(const v1::Definition& definition, const std::string& module) {
-    if (IsAtHand(module) || (has_jax_ && FirstPart(module) == "numpy")) return;
+    if (IsAtHand(module) || (has_jax_ && FirstPart(module) == "numpy") ||
+        dsl::ComesWith(dsl_, module)) {
+      return;
+    }
     v1::ImportedName imported;
     const size_t dots = std::min(module.find_first_not_of('.'), module.size());
     imported.set_level(static_cast<int32_t>(dots));
@@ -91,6 +95,7 @@ class Collector {
 
   const SourceScope& scope_;
   const Closure& closure_;
+  const absl::string_view dsl_;
   const bool has_wildcards_;
   bool has_jax_ = false;  // the module imports it
   UnresolvedNames reasons_;
@@ -99,8 +104,8 @@ class Collector {
 // Returns what the module of this closure lacks. `statement` is the kernel's own; null if the
 // kernel's source is all of it.
 UnresolvedNames FindUnresolvedNames(const SourceScope& scope, const Closure& closure,
-                                    const v1::Definition* statement) {
-  Collector names(scope, closure);
+                                    absl::string_view dsl, const v1::Definition* statement) {
+  Collector names(scope, closure, dsl);
   if (statement != nullptr) names.AddAbsentModules(*statement);
   if (closure.applied() != nullptr) names.AddAbsentModules(*closure.applied());
   for (const v1::Definition* definition : closure.imports()) names.AddAbsentModules(*definition);
@@ -345,7 +350,7 @@ class ModuleMaker {
                                    {kernel_.free_names().begin(), kernel_.free_names().end()}};
     const Closure whole = Close(as_written);
     const v1::Definition* statement = OwnStatement(kernel_, whole.around());
-    const UnresolvedNames unresolved = FindUnresolvedNames(scope_, whole, statement);
+    const UnresolvedNames unresolved = FindUnresolvedNames(scope_, whole, kernel_.dsl(), statement);
     const absl::flat_hash_set<std::string> oversized = OversizedMachinery(whole, kernel_);
     if (unresolved.empty() && oversized.empty()) {
       FillIn(as_written, whole, statement);
@@ -372,16 +377,16 @@ class ModuleMaker {
     Ways chosen = bare;
     if (texts.size() == 0) return chosen;
     const UnresolvedNames lacking =
-        FindUnresolvedNames(scope_, Close(texts.Write(bare)), statement);
+        FindUnresolvedNames(scope_, Close(texts.Write(bare)), kernel_.dsl(), statement);
     for (size_t i = 0; i < texts.size(); ++i) {
       for (const Way way : {Way::kKept, Way::kReplaced}) {
         if (way == Way::kReplaced && !texts.CanBeReplaced(i)) continue;
         Ways alone = bare;
         alone[i] = way;
         const Closure closure = Close(texts.Write(alone));
-        const bool fits =
-            FindUnresolvedNames(scope_, closure, statement).size() <= lacking.size() &&
-            OversizedMachinery(closure, kernel_).empty();
+        const bool fits = FindUnresolvedNames(scope_, closure, kernel_.dsl(), statement).size() <=
+                              lacking.size() &&
+                          OversizedMachinery(closure, kernel_).empty();
         if (!fits) continue;
         chosen[i] = way;
         break;
@@ -409,7 +414,8 @@ class ModuleMaker {
     const bool as_written = text.text == kernel_.source() && statement != nullptr;
     writer.Finish(as_written ? statement->text() : text.text, statement, closure.applied());
     kernel_.set_prompt_context(PromptContext(scope_, closure, kernel_));
-    SetUnresolvedNames(FindUnresolvedNames(scope_, closure, statement), closure, kernel_);
+    SetUnresolvedNames(FindUnresolvedNames(scope_, closure, kernel_.dsl(), statement), closure,
+                       kernel_);
   }
 
   SourceScope& scope_;

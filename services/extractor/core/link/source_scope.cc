@@ -65,9 +65,10 @@ bool IsWholeBlock(const v1::Definition& definition) {
 // The order matters: decorators that may be dropped must be known before definitions are checked,
 // since these are checked without them; and only when it is known what closes can such decorators
 // be taken back.
-SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths)
+SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths,
+                         const dsl::LanguageSet& wanted)
     : definitions_(std::move(definitions)), paths_(paths) {
-  for (const v1::Definition& definition : definitions_) AddToText(definition);
+  for (const v1::Definition& definition : definitions_) AddToText(definition, wanted);
   for (auto& [key, text] : texts_) {
     for (Definitions* all : {&text->all, &text->outer}) {
       std::stable_sort(all->begin(), all->end(), BelowOther);
@@ -85,7 +86,7 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPa
 
 // Puts a definition into the indexes of its text. A whole statement that is also there in parts is
 // importable, but its parts are what kernels of the file see.
-void SourceScope::AddToText(const v1::Definition& definition) {
+void SourceScope::AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted) {
   auto& entry = texts_[std::make_pair(definition.path(), definition.string_begin())];
   if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
   TextDefinitions& text = *entry;
@@ -95,7 +96,9 @@ void SourceScope::AddToText(const v1::Definition& definition) {
   }
   text.string_begin = definition.string_begin();
   LiveImports live = FindLiveImports(definition);
-  std::erase_if(live.needed, [](const std::string& module) { return IsAtHand(module); });
+  std::erase_if(live.needed, [&wanted](const std::string& module) {
+    return IsAtHand(module) || wanted.ComesWithOne(module);
+  });
   if (!live.needed.empty() || !live.lost.empty()) {
     absent_[&definition] =
         std::make_unique<const Absent>(Absent{std::move(live.needed), std::move(live.lost)});
@@ -489,7 +492,7 @@ std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefiniti
     const bool is_known = !known_jit.empty() && !decorator.callee.empty() &&
                           LastPart(decorator.callee) == LastPart(known_jit);
     // Decorators below the jit change the function that the jit gets, so they always stay.
-    if (is_known || dsl::FindExtractedDsl(resolved) != v1::DSL_UNSPECIFIED) return droppable;
+    if (is_known || !dsl::FindMakerDsl(resolved).empty()) return droppable;
     if (!absl::StartsWith(resolved, "triton.")) {
       droppable.push_back({&decorator, kHostMachinery});
     } else if (last == "autotune") {

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "common/dsl/languages.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/link/decorators.h"
 #include "services/extractor/core/link/import_paths.h"
@@ -66,7 +67,9 @@ class SourceScope {
  public:
   // `paths` has all files of the source and of its used sources, also files without definitions. It
   // must outlive this object.
-  SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths);
+  // Modules that come with the wanted languages are at hand, too.
+  SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths,
+              const dsl::LanguageSet& wanted = {});
   SourceScope(const SourceScope&) = delete;
   SourceScope& operator=(const SourceScope&) = delete;
 
@@ -172,7 +175,7 @@ class SourceScope {
     absl::flat_hash_set<std::string> lost;
   };
 
-  void AddToText(const v1::Definition& definition);
+  void AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
   std::string MakeKey(const TextDefinitions& text, const v1::ImportedName& imported) const;
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);

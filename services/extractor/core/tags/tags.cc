@@ -18,6 +18,8 @@
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/tags/code_text.h"
 #include "services/extractor/core/tags/phrases.h"
 #include "services/extractor/core/tags/tag_table.h"
@@ -64,7 +66,7 @@ struct KernelFacts {
 // decorators are statements that BodyStatements skips.
 string_view BodyText(const v1::Kernel& kernel) {
   string_view text = kernel.source();
-  if (kernel.dsl() != v1::DSL_CUDA) return text;
+  if (!dsl::IsC(kernel.dsl())) return text;
   const size_t signature = text.find(kernel.signature());
   if (signature == string_view::npos) return text;
   return text.substr(signature + kernel.signature().size());
@@ -145,7 +147,7 @@ void AddCalls(const CallCounts& calls, KernelFacts& facts) {
 // Reads the facts: calls from the kernel's own code and, through Reach, from its helpers; loads and
 // stores from the kernel's own code, in which a helper's call has the traits of the helper's calls.
 KernelFacts ReadFacts(const v1::Kernel& kernel) {
-  const code::Language language = code::ToLanguage(kernel.dsl());
+  const code::Language language = dsl::GetSyntax(kernel.dsl());
   const CodeText code(BodyText(kernel), language);
   const CodeText module(kernel.module(), language);
   KernelFacts facts;
@@ -464,7 +466,7 @@ class Tagger {
 
   // Tags a kernel that has no tag by the values that flow into its stores and addresses.
   void AddDataMovement() {
-    if (kernel_.dsl() == v1::DSL_PALLAS && facts_.Calls(kCopyCall) && !AnyValue(kComputed)) {
+    if (kernel_.dsl() == dsl::kPallas && facts_.Calls(kCopyCall) && !AnyValue(kComputed)) {
       return Give("copy", "structure:copies");
     }
     if (AnyValue(kReduced)) return Give("reduction", "structure:stores_reduced");

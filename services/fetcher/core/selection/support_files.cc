@@ -71,8 +71,10 @@ std::optional<ImportedModule> ParseImport(absl::string_view head) {
 // Bounds: the bytes of support files are at most those of the files with kernels (within
 // least_bytes and most_bytes), so a source cannot grow beyond twice its size. Nearer files come
 // first.
-SupportFiles::SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits)
+SupportFiles::SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits,
+                           const dsl::LanguageSet& wanted)
     : limits_(limits),
+      wanted_(wanted),
       files_(files),
       paths_(CollectPaths(files, limits.path_bytes)),
       imports_(files.size()) {
@@ -84,7 +86,7 @@ SupportFiles::SupportFiles(const std::vector<Entry>& files, const SupportLimits&
 void SupportFiles::AddContent(size_t index, absl::string_view content, bool marked) {
   const std::string& path = files_[index].path;
   if (!absl::EndsWith(path, ".py")) return;
-  if (marked && dsl::MayHoldExtracted(content)) {
+  if (marked && wanted_.MayBeIn(content)) {
     roots_.push_back(static_cast<uint32_t>(index));
     root_bytes_ += static_cast<int64_t>(content.size());
   }

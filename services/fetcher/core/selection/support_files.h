@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/languages.h"
 #include "common/python/module_paths.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/core/selection/snapshot.h"
@@ -38,14 +39,16 @@ struct SupportLimits {
 };
 
 // The selection of files without kernels that go on nonetheless, because files that may hold Python
-// kernels import helpers and constants from them, directly or through other files.
+// kernels of the wanted languages import helpers and constants from them, directly or through other
+// files.
 //
 // The basic idea: while each file is read, the modules in its import lines are looked up among the
 // source's paths. Once all are read, a breadth-first walk from the files that may hold kernels
 // meets the wanted files. Nearer files come first, then lower paths, until a limit is reached.
 class SupportFiles {
  public:
-  SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits);
+  SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits,
+               const dsl::LanguageSet& wanted);
 
   // Adds a file's content; `index` is its index in `files`. Each file at most once, in order.
   void AddContent(size_t index, absl::string_view content, bool marked);
@@ -60,6 +63,7 @@ class SupportFiles {
   Indexes FindNext(const Indexes& files, std::vector<bool>& seen) const;
 
   const SupportLimits limits_;
+  const dsl::LanguageSet wanted_;
   const std::vector<Entry>& files_;
   const python::ModulePaths paths_;
   absl::flat_hash_map<absl::string_view, uint32_t> index_of_;

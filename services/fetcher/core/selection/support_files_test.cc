@@ -33,7 +33,7 @@ class SupportFilesTest : public ::testing::Test {
       file.set_fate(reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED);
       file.set_reason(std::string(reason));
     }
-    SupportFiles support(files, limits_);
+    SupportFiles support(files, limits_, {});
     for (size_t i = 0; i < texts.size(); ++i) {
       support.AddContent(i, texts[i].second, ContentSkipReason(texts[i].second).empty());
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "services/validator/core/license/source_licenses.h"
 
 namespace kernelmill::validator {
@@ -72,7 +73,7 @@ std::string FindCudaOrigin(const std::string& path, const std::string& content, 
   const StatedLicenses stated;
   SourceLicenses licenses(tree, stated);
   kernel.set_path(path);
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   kernel.mutable_cuda();
   const v1::License license = licenses.Of(kernel, content);
   if (license.adapted_from_size() != 1) return "";

@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "common/source_files/source_files.h"
 #include "common/source_files/whole_files.h"
 #include "common/spdx/expression.h"
@@ -164,7 +165,7 @@ v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& cont
     // The file has no comments. Those of the string are on lines that are counted from the kernel's
     // first line.
     for (const OriginStatement& origin :
-         FindOrigins(code::ToLanguage(kernel.dsl()), kernel.source(), tree_.repository(), own_)) {
+         FindOrigins(dsl::GetSyntax(kernel.dsl()), kernel.source(), tree_.repository(), own_)) {
       AddOrigin(origin, kernel, kernel.first_line() - 1, &license);
     }
     return license;

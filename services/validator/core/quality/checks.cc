@@ -18,6 +18,7 @@
 #include "common/base/text.h"
 #include "common/code/lexer.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "services/validator/core/quality/code_facts.h"
@@ -136,7 +137,7 @@ bool HasJit(const v1::Kernel& kernel) {
   // The extractor found the jit in a wrapper or a call, which this text does not show.
   const bool elsewhere =
       kernel.form() == v1::KERNEL_FORM_WRAPPED || kernel.form() == v1::KERNEL_FORM_CALLED;
-  if (elsewhere && kernel.dsl() != v1::DSL_PALLAS) return true;
+  if (elsewhere && kernel.dsl() != dsl::kPallas) return true;
   const std::set<std::string> aliases = JitAliases(kernel);
   return absl::c_any_of(kernel.decorators(), [&](absl::string_view decorator) {
     const std::string name = DecoratorName(decorator);
@@ -249,7 +250,7 @@ bool Passes(const v1::Checks& checks, absl::string_view check) {
 }
 
 // The has_ checks were made for Triton. They do not apply to CUDA and, except for the docstring, to
-// Pallas, where BlockSpec does what masks and program_id do.
+// other languages: in Pallas, for example, BlockSpec does what masks and program_id do.
 absl::string_view Exemption(absl::string_view check, const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) {
     const bool of_files =
@@ -257,9 +258,10 @@ absl::string_view Exemption(absl::string_view check, const v1::Kernel& kernel) {
     return of_files ? "" : "whole file";
   }
   if (!absl::StartsWith(check, "has_")) return "";
-  if (kernel.dsl() == v1::DSL_CUDA) return "CUDA";
+  const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+  if (language != nullptr && language->syntax == code::Language::kC) return language->title;
   if (check == "has_docstring") return "";
-  if (kernel.dsl() == v1::DSL_PALLAS) return "Pallas";
+  if (language != nullptr && !language->compiles_as_triton) return language->title;
   return kernel.role() == v1::KERNEL_ROLE_DEVICE && check != "has_triton_jit" ? "device function"
                                                                               : "";
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/dsl/names.h"
 #include "common/testing/status_matchers.h"
 #include "services/validator/core/quality/code_facts.h"
 
@@ -20,7 +21,7 @@ using ::testing::ElementsAre;
 // A kernel with this body, decorated with @triton.jit.
 v1::Kernel MakeKernel(const std::string& body, const std::string& parameters = "p, n") {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.add_decorators("triton.jit");
   const std::string head = absl::StrCat("@triton.jit\ndef k(", parameters, "):\n");
@@ -188,7 +189,7 @@ TEST(ChecksTest, JitIsTheDecoratorsName) {
 TEST(ChecksTest, RolesExempt) {
   v1::Kernel device;
   device.set_role(v1::KERNEL_ROLE_DEVICE);
-  device.set_dsl(v1::DSL_TRITON);
+  device.set_dsl(dsl::kTriton);
   for (const std::string check :
        {"has_program_id", "has_load_store", "has_block_size", "has_bounds_masking"}) {
     EXPECT_NE(Exemption(check, device), "") << check;
@@ -198,9 +199,9 @@ TEST(ChecksTest, RolesExempt) {
   }
   v1::Kernel kernel;
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
-  kernel.set_dsl(v1::DSL_GLUON);
+  kernel.set_dsl(dsl::kGluon);
   for (const std::string& check : CheckNames()) EXPECT_EQ(Exemption(check, kernel), "") << check;
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_NE(Exemption("has_triton_jit", kernel), "");
   EXPECT_NE(Exemption("has_docstring", kernel), "") << "C has none";
   EXPECT_EQ(Exemption("license_permissive", kernel), "");
@@ -235,12 +236,12 @@ TEST(ChecksTest, AWrongBodyOffsetIsHarmless) {
 
 TEST(ChecksTest, AJitBehindAWrapperOrInACallCounts) {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_source("def k(p):\n    pass\n");
   EXPECT_FALSE(Check(kernel).has_triton_jit());
   kernel.set_form(v1::KERNEL_FORM_CALLED);
   EXPECT_TRUE(Check(kernel).has_triton_jit());
-  kernel.set_dsl(v1::DSL_PALLAS);
+  kernel.set_dsl(dsl::kPallas);
   kernel.set_form(v1::KERNEL_FORM_WRAPPED);
   EXPECT_FALSE(Check(kernel).has_triton_jit());
 }

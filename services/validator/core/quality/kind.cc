@@ -24,6 +24,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 #include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
@@ -132,10 +133,10 @@ bool Prints(const Statement& statement) {
 // Returns whether the kernel's body does nothing. An empty device function of CUDA is not a stub,
 // since constructors and hooks may be empty.
 Stub FindStub(const v1::Kernel& kernel) {
-  const bool cuda = kernel.dsl() == v1::DSL_CUDA;
+  const bool cuda = dsl::IsC(kernel.dsl());
   const absl::string_view body = FindBody(kernel);
   if (body.empty()) return Stub::kNone;
-  const std::vector<Token> tokens = CodeTokens(body, code::ToLanguage(kernel.dsl()));
+  const std::vector<Token> tokens = CodeTokens(body, dsl::GetSyntax(kernel.dsl()));
   Stub stub = Stub::kEmpty;
   for (const Statement& statement : cuda ? CStatements(tokens) : PythonStatements(tokens)) {
     if (IsEmpty(statement)) continue;
@@ -358,7 +359,7 @@ bool IsPlaceholder(absl::string_view name) {
 // Returns the code of the kernel's body below the last comment or string with the phrase; the whole
 // body if none has it, since then the comment is above the kernel or goes over several lines.
 std::vector<Token> CodeBelow(const v1::Kernel& kernel, absl::string_view phrase) {
-  const std::vector<Token> tokens = code::Lex(FindBody(kernel), code::ToLanguage(kernel.dsl()));
+  const std::vector<Token> tokens = code::Lex(FindBody(kernel), dsl::GetSyntax(kernel.dsl()));
   std::vector<Token> below;
   for (const Token& token : tokens) {
     const bool prose = token.kind == Token::kComment || token.kind == Token::kString;
@@ -418,7 +419,7 @@ bool IsFilledIn(const v1::Kernel& kernel, absl::string_view phrase) {
 
 // Finds a placeholder in the code or a phrase such as "your code here" in the prose.
 std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::string>& prose) {
-  for (const code::Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
+  for (const code::Token& token : code::Lex(kernel.source(), dsl::GetSyntax(kernel.dsl()))) {
     if (token.kind == code::Token::kName && IsPlaceholder(token.text))
       return Label{"broken", RuleText("unfilled", token.text)};
   }
@@ -505,7 +506,7 @@ std::optional<Label> FromNames(const v1::Kernel& kernel) {
 
 // Returns whether the kernel returns a value. In Triton and Gluon launched kernels return nothing.
 bool ReturnsValue(const v1::Kernel& kernel) {
-  if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return false;
+  if (!dsl::CompilesAsTriton(kernel.dsl())) return false;
   const std::vector<code::Token> tokens = code::Lex(kernel.source(), code::Language::kPython);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     const code::Token& next = tokens[i + 1];

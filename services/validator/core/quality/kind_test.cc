@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/dsl/labels.h"
+#include "common/dsl/names.h"
 #include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
@@ -14,7 +15,7 @@ namespace {
 
 v1::Kernel KernelAt(const std::string& path, const std::string& name = "add_kernel") {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_path(path);
   kernel.set_name(name);
@@ -162,7 +163,7 @@ TEST(KindTest, CodeBelowAPlaceholderThatComputesIsNoTemplate) {
   name.set_reason("undefined");
   EXPECT_EQ(Both(unbound), "broken unfilled:finish me");
   v1::Kernel cuda = WithBody("");
-  cuda.set_dsl(v1::DSL_CUDA);
+  cuda.set_dsl(dsl::kCuda);
   cuda.set_signature("__global__ void k(int* p)");
   cuda.set_source("__global__ void k(int* p) {\n  // Your code here\n  p[0] = 1;\n}\n");
   EXPECT_NE(Both(cuda), "broken unfilled:your code here");
@@ -187,7 +188,7 @@ TEST(KindTest, ABodyThatDoesNothingIsAStub) {
 
 TEST(KindTest, AnEmptyConstructorOfCudaIsAHelper) {
   v1::Kernel kernel = KernelAt("a.cuh", "Half");
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   kernel.set_role(v1::KERNEL_ROLE_DEVICE);
   kernel.set_signature("__device__ Half(float x) : x_(x)");
   kernel.set_source("__device__ Half(float x) : x_(x) {}\n");

@@ -14,6 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/job/job_spec.h"
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
@@ -119,10 +121,6 @@ class Mean {
   int weights_ = 0;
 };
 
-bool IsOf(const v1::Kernel& kernel, std::initializer_list<v1::Dsl> dsls) {
-  return std::find(dsls.begin(), dsls.end(), kernel.dsl()) != dsls.end();
-}
-
 // Returns whether something shows how the kernel is used.
 bool IsLaunched(const v1::Kernel& kernel) {
   return kernel.has_launcher() || !kernel.cuda().launches().empty() ||
@@ -159,15 +157,15 @@ void AddCompiles(const v1::Verdict& verdict, Mean* mean) {
 }
 
 void AddMasks(const v1::Kernel& kernel, const v1::MaskCoverage& masks, Mean* mean) {
-  if (IsOf(kernel, {v1::DSL_CUDA})) mean->Add(kSome, IsGuarded(kernel.source()) ? 1 : 0);
-  if (!IsOf(kernel, {v1::DSL_TRITON, v1::DSL_GLUON})) return;
+  if (dsl::IsC(kernel.dsl())) mean->Add(kSome, IsGuarded(kernel.source()) ? 1 : 0);
+  if (!dsl::CompilesAsTriton(kernel.dsl())) return;
   mean->AddShare(kSome, masks.masked_loads() + masks.masked_stores(),
                  masks.loads() + masks.stores());
 }
 
 // A role is understood if it is one of pointer, stride, size and constexpr.
 void AddParameters(const v1::Kernel& kernel, Mean* mean) {
-  if (IsOf(kernel, {v1::DSL_PALLAS})) return;
+  if (kernel.dsl() == dsl::kPallas) return;
   const auto understood = [](const v1::Parameter& parameter) {
     return parameter.role() != v1::PARAMETER_ROLE_OTHER &&
            parameter.role() != v1::PARAMETER_ROLE_UNSPECIFIED;
@@ -233,7 +231,7 @@ void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdic
   mean.Add(kSome, kernel.tags().empty() ? 0 : 1);
   AddChecks(*verdict, &mean);
   AddMasks(kernel, quality.masks(), &mean);
-  if (!IsOf(kernel, {v1::DSL_PALLAS})) mean.Add(kSome, checks.self_contained() ? 1 : 0);
+  if (kernel.dsl() != dsl::kPallas) mean.Add(kSome, checks.self_contained() ? 1 : 0);
   AddCompiles(*verdict, &mean);
   AddParameters(kernel, &mean);
   mean.Add(kLittle, checks.handwritten() && checks.readable() ? 1 : 0);

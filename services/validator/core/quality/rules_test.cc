@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "common/dsl/names.h"
+
 namespace kernelmill::validator {
 namespace {
 
@@ -13,7 +15,7 @@ using ::testing::IsEmpty;
 
 v1::Kernel KernelWith(v1::KernelRole role) {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_role(role);
   return kernel;
 }
@@ -174,7 +176,7 @@ TEST(Score, KindLengthAndSyntaxErrorsTakeWorthAway) {
 
 TEST(Score, IsFairToCudaAndPallas) {
   v1::Kernel kernel = Worthy();
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   kernel.clear_launcher();
   kernel.mutable_cuda()->add_launches();
   kernel.set_source("__global__ void k(int n) { if (threadIdx.x < n) { } }\n");
@@ -185,7 +187,7 @@ TEST(Score, IsFairToCudaAndPallas) {
   kernel.set_source("__global__ void k(int n) { }\n");
   EXPECT_LT(GetScore(kernel, Commented()), 0.9);
   kernel = Worthy();
-  kernel.set_dsl(v1::DSL_PALLAS);
+  kernel.set_dsl(dsl::kPallas);
   v1::Verdict verdict = Commented();
   verdict.mutable_checks()->set_self_contained(false);
   EXPECT_DOUBLE_EQ(GetScore(kernel, verdict), 1);

@@ -16,6 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
@@ -289,8 +291,7 @@ bool AssemblesInline(const std::vector<code::Token>& tokens) {
 
 // Returns the target of the strings of a function that has inline assembly, without its docstring.
 Label FromAssembly(const v1::Kernel& kernel) {
-  const std::vector<code::Token> tokens =
-      code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()));
+  const std::vector<code::Token> tokens = code::Lex(kernel.source(), dsl::GetSyntax(kernel.dsl()));
   if (!AssemblesInline(tokens)) return {};
   Only only;
   absl::string_view first;
@@ -342,7 +343,8 @@ Label TargetOfImports(absl::string_view file) {
 }
 
 // A path or a name decides before the code does: the code of a backend often calls only common
-// functions. CUDA has rules of its own: it is NVIDIA's unless something says HIP.
+// functions. CUDA has rules of its own: it is NVIDIA's unless something says HIP. A language that
+// is made for one vendor says so last.
 Label FindTarget(const v1::Kernel& kernel, const Label& imports) {
   const std::vector<absl::string_view> segments = Segments(kernel.path());
   for (size_t i = segments.size(); i-- > 0;) {
@@ -355,8 +357,9 @@ Label FindTarget(const v1::Kernel& kernel, const Label& imports) {
   bool mixed = false;
   Label label = FromCalls(kernel, &mixed);
   if (mixed) return {"generic", ""};
-  const bool own = kernel.dsl() == v1::DSL_GLUON || kernel.dsl() == v1::DSL_PALLAS;
-  if (kernel.dsl() == v1::DSL_CUDA) {
+  const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+  const bool own = kernel.dsl() != dsl::kTriton;
+  if (kernel.dsl() == dsl::kCuda) {
     if (label.word.empty()) label = FromCudaCode(kernel);
     if (label.word.empty()) label = FromIncludes(kernel);
     return label.word.empty() ? Label{"nvidia", "language:cuda"} : label;
@@ -364,6 +367,9 @@ Label FindTarget(const v1::Kernel& kernel, const Label& imports) {
   if (label.word.empty()) label = FromImports(kernel);
   if (label.word.empty()) label = FromAssembly(kernel);
   if (label.word.empty() && own) label = imports;
+  if (label.word.empty() && language != nullptr && !language->target.empty()) {
+    return {std::string(language->target), absl::StrCat("language:", language->name)};
+  }
   return label.word.empty() ? Label{"generic", ""} : label;
 }
 

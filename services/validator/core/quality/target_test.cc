@@ -8,13 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/dsl/labels.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::validator {
 namespace {
 
 v1::Kernel KernelAt(const std::string& path) {
   v1::Kernel kernel;
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   kernel.set_path(path);
   kernel.set_name("add_kernel");
   return kernel;
@@ -81,17 +82,17 @@ TEST(TargetTest, NamesCallsAndImportsSayIt) {
 
 TEST(TargetTest, TheImportsOfAGluonOrPallasFileSayIt) {
   v1::Kernel kernel = KernelAt("ops/add.py");
-  kernel.set_dsl(v1::DSL_GLUON);
+  kernel.set_dsl(dsl::kGluon);
   const std::string gluon =
       "from triton.experimental.gluon.language.nvidia import (\n    hopper,\n)\n";
   EXPECT_EQ(Both(kernel, gluon), "nvidia file:triton.experimental.gluon.language.nvidia");
   EXPECT_EQ(Both(kernel, gluon + "import triton.experimental.gluon.language.amd.cdna3 as cdna3\n"),
             "generic ");
-  kernel.set_dsl(v1::DSL_PALLAS);
+  kernel.set_dsl(dsl::kPallas);
   EXPECT_EQ(Both(kernel, "  from jax.experimental.pallas import ops, mosaic_gpu as plgpu\n"),
             "nvidia file:jax.experimental.pallas.mosaic_gpu");
   EXPECT_EQ(Both(kernel, "from jax.experimental import pallas as tpu\n"), "generic ");
-  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_dsl(dsl::kTriton);
   EXPECT_EQ(Both(kernel, gluon), "generic ") << "Triton's imports are often for one target of many";
 }
 
@@ -112,7 +113,7 @@ TEST(TargetTest, InlineAssemblySaysIt) {
 
 TEST(TargetTest, CudaIsForNvidiaUnlessItsPlaceSaysOtherwise) {
   v1::Kernel kernel = KernelAt("csrc/add.cu");
-  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.set_dsl(dsl::kCuda);
   EXPECT_EQ(Both(kernel), "nvidia language:cuda");
   kernel.set_path("csrc/hip/add.cu");
   EXPECT_EQ(Both(kernel), "amd path:hip");
@@ -123,7 +124,7 @@ TEST(TargetTest, CudaIsForNvidiaUnlessItsPlaceSaysOtherwise) {
 TEST(TargetTest, HipIsForAmdByItsAssemblyItsBuiltinsAndItsHeaders) {
   const auto with = [](const std::string& source, const std::vector<std::string>& imports) {
     v1::Kernel kernel = KernelAt("csrc/add.cu");
-    kernel.set_dsl(v1::DSL_CUDA);
+    kernel.set_dsl(dsl::kCuda);
     kernel.set_source(source);
     for (const std::string& line : imports) kernel.add_imports(line);
     return Both(kernel);

@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/text.h"
 #include "common/code/lexer.h"
+#include "common/dsl/languages.h"
 #include "common/source_files/whole_files.h"
 
 namespace kernelmill::validator {
@@ -178,7 +179,7 @@ absl::string_view CommentAbove(const v1::Kernel& kernel, absl::string_view file)
   const int64_t first = kernel.first_byte();
   if (source_files::IsEmbedded(kernel) || first < 0 || first > static_cast<int64_t>(file.size()))
     return "";
-  const bool c = kernel.dsl() == v1::DSL_CUDA;
+  const bool c = dsl::IsC(kernel.dsl());
   const size_t end = static_cast<size_t>(first);
   size_t begin = end;
   for (int lines = 0; lines < kLinesAbove && begin > 0; ++lines) {
@@ -193,7 +194,7 @@ absl::string_view CommentAbove(const v1::Kernel& kernel, absl::string_view file)
 
 std::string CollectProse(const v1::Kernel& kernel, absl::string_view comment_above) {
   std::string prose = absl::StrCat(comment_above, ".\n", kernel.docstring(), ".\n");
-  for (const Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
+  for (const Token& token : code::Lex(kernel.source(), dsl::GetSyntax(kernel.dsl()))) {
     if (token.kind == Token::kComment) {
       absl::StrAppend(&prose, token.text, "\n");
     } else if (!absl::EndsWith(prose, ".\n")) {

@@ -1,0 +1,64 @@
+#ifndef KERNELMILL_COMMON_DSL_LANGUAGE_H_
+#define KERNELMILL_COMMON_DSL_LANGUAGE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/code/lexer.h"
+
+namespace kernelmill::dsl {
+
+// The role that a maker gives its functions.
+enum class MakerRole : uint8_t {
+  kFromUse,       // the code around decides
+  kKernel,        // launched from the host
+  kDevice,        // called by kernels
+  kHostOrDevice,  // it launches kernels, or they call it
+};
+
+// The names that make a kernel of a function, as a decorator or as a call with the function: "jit"
+// below "triton".
+struct Makers {
+  absl::string_view module;              // dotted, as imports have it
+  std::vector<absl::string_view> names;  // dotted, below the module
+  MakerRole role = MakerRole::kFromUse;
+  bool in_submodules = false;            // also below any module in it ...
+  absl::string_view but_not_below = "";  // ... except below this one
+  // `module` is not a package but what code calls the module after `import *`.
+  bool as_written = false;
+};
+
+// All that is known of a kernel language. Each is made by a file of common/dsl/languages.
+struct Language {
+  absl::string_view name;   // Kernel.dsl, and the word in job files and reports
+  absl::string_view title;  // in prose: "CuTe DSL"
+  code::Language syntax = code::Language::kPython;
+  // Its kernels are extracted unless a source names the languages that it wants.
+  bool by_default = false;
+  std::vector<Makers> makers = {};  // empty: the markers themselves are the kernels' qualifiers
+  // A file that uses the language holds one of these texts. Each has four bytes or more, and is as
+  // rare as possible in files that do not use the language.
+  std::vector<absl::string_view> markers = {};
+  // A template that becomes Python once it is filled in, and makes such kernels, holds one of
+  // these.
+  std::vector<absl::string_view> template_markers = {};
+  // A file that gets the language through another file, and does not name it, holds one of these:
+  // `from ._compat import jit, tl`. Each has four bytes or more.
+  std::vector<absl::string_view> hints = {};
+  absl::string_view decorator = "";  // the usual spelling of its decorator
+  // The packages that come with the language: a self-contained module of it may import them.
+  std::vector<absl::string_view> packages = {};
+  // The vendor of the hardware that it is for (common/dsl/labels.h); empty if there are several.
+  absl::string_view target = "";
+  // A function of the language within another one is a part of that, and no kernel of its own.
+  bool inner_are_parts = false;
+  // Triton's compiler compiles its kernels. A language without this is not given to the compile
+  // stage.
+  bool compiles_as_triton = false;
+};
+
+}  // namespace kernelmill::dsl
+
+#endif  // KERNELMILL_COMMON_DSL_LANGUAGE_H_

@@ -1,0 +1,16 @@
+#include "common/dsl/language.h"
+
+namespace kernelmill::dsl {
+
+Language MakeHelion() {
+  return {
+      .name = "helion",
+      .title = "Helion",
+      .makers = {{"helion", {"kernel", "jit"}, MakerRole::kKernel}},
+      .markers = {"helion"},
+      .decorator = "@helion.kernel",
+      .packages = {"helion"},
+  };
+}
+
+}  // namespace kernelmill::dsl

@@ -1,0 +1,18 @@
+#include "common/dsl/language.h"
+
+namespace kernelmill::dsl {
+
+Language MakeNki() {
+  return {
+      .name = "nki",
+      .title = "NKI",
+      .makers = {{"neuronxcc.nki", {"jit", "trace", "baremetal", "benchmark", "profile"}},
+                 {"nki", {"jit", "trace", "baremetal", "benchmark", "profile"}}},
+      .markers = {"neuronxcc", "nki.jit", "import nki", "from nki"},
+      .decorator = "@nki.jit",
+      .packages = {"neuronxcc", "nki"},
+      .target = "aws",
+  };
+}
+
+}  // namespace kernelmill::dsl
