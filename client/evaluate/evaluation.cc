@@ -362,7 +362,7 @@ class Queries {
   const std::vector<v1::Kernel>& kernels() const { return kernels_; }
 
  private:
-  std::map<std::tuple<std::string, std::string, int>, size_t> places_;
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> places_;
   std::vector<v1::Kernel> kernels_;
 };
 
