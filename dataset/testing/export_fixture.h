@@ -70,7 +70,7 @@ inline v1::Kernel MakeFile(int n, const std::string& path, const std::string& te
 class ExporterTest : public ::testing::Test {
  protected:
   ExporterTest() : root_(*TempDir::Create()) {
-    manifest_.set_schema(1);
+    manifest_.set_schema(manifest::kManifestSchema);
     manifest_.set_name("hand");
     AddStage("extract", 3);
     request_.out_dir = root_.path() + "/out";

@@ -6,7 +6,7 @@ Language MakeNumba() {
   return {
       .name = "numba",
       .title = "Numba CUDA",
-      .makers = {{"numba.cuda", {"jit"}}},
+      .makers = {{"numba.cuda", {"jit", "decorators.jit"}}},
       // "from numba import cuda" has no dot, and code calls numba by any name.
       .markers = {"numba"},
       .decorator = "@cuda.jit",

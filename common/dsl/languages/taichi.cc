@@ -6,8 +6,8 @@ Language MakeTaichi() {
   return {
       .name = "taichi",
       .title = "Taichi",
-      .makers = {{"taichi", {"kernel"}, MakerRole::kKernel},
-                 {"taichi", {"func"}, MakerRole::kDevice}},
+      .makers = {{"taichi", {"kernel", "lang.kernel_impl.kernel"}, MakerRole::kKernel},
+                 {"taichi", {"func", "lang.kernel_impl.func"}, MakerRole::kDevice}},
       .markers = {"taichi"},
       .decorator = "@ti.kernel",
       .packages = {"taichi"},

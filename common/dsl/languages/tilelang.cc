@@ -6,9 +6,17 @@ Language MakeTilelang() {
   return {
       .name = "tilelang",
       .title = "TileLang",
+      // Each backend has a `language` of its own: tilelang.rocm.language.prim_func.
       .makers =
-          {{"tilelang", {"jit", "lazy_jit", "language.prim_func"}, MakerRole::kKernel},
-           {"tilelang", {"language.macro"}, MakerRole::kDevice},
+          {{"tilelang", {"jit", "lazy_jit", "jit.jit", "jit.lazy_jit"}, MakerRole::kKernel},
+           {.module = "tilelang",
+            .names = {"prim_func"},
+            .role = MakerRole::kKernel,
+            .in_submodules = true},
+           {.module = "tilelang",
+            .names = {"macro"},
+            .role = MakerRole::kDevice,
+            .in_submodules = true},
            {.module = "T", .names = {"prim_func"}, .role = MakerRole::kKernel, .as_written = true},
            {.module = "T", .names = {"macro"}, .role = MakerRole::kDevice, .as_written = true}},
       .markers = {"tilelang", "prim_func", "T.macro"},

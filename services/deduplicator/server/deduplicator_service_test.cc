@@ -14,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/dsl/names.h"
+#include "common/manifest/walk.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"
 #include "common/testing/status_matchers.h"
@@ -100,7 +101,7 @@ std::string Text(int first, int count) {
 class SimilarServiceTest : public DeduplicatorServiceTest {
  protected:
   SimilarServiceTest() {
-    manifest_.set_schema(1);
+    manifest_.set_schema(manifest::kManifestSchema);
     AddSource("src");
     AddShard({Text(0, 40)});
     AddShard({});
@@ -226,7 +227,7 @@ TEST_F(SimilarServiceTest, WrongRequestsAreToldFromMissingDatasets) {
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kNotFound));
   request_.clear_dataset();
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
-  manifest_.set_schema(2);
+  manifest_.set_schema(manifest::kManifestSchema + 1);
   PutManifest();
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kUnimplemented));
 }

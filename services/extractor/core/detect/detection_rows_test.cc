@@ -288,12 +288,31 @@ TEST(DetectionRowsTest, OtherLanguagesAreExtractedIfTheyAreWanted) {
 // a language's name that another file of the source hands on
 TEST(DetectionRowsTest, ALanguageIsFoundThroughAnotherFile) {
   const std::vector<NamedText> texts = {
-      {"lib/__init__.py", "from .impl import kernel, func\n"},
-      {"lib/impl.py", "from taichi import kernel, func\n"},
-      {"use.py", "from lib import kernel, func\n@kernel\ndef k(): f()\n@func\ndef f(): pass\n"}};
-  EXPECT_THAT(Forms(ExtractAndLink(texts, {"taichi"})),
-              ElementsAre("k WRAPPED TAICHI lib.kernel", "f WRAPPED TAICHI lib.func"));
+      {"taichi_lib/__init__.py", "from .impl import kernel, func\n"},
+      {"taichi_lib/impl.py", "from taichi import kernel, func\n"},
+      {"use.py",
+       "from taichi_lib import kernel, func\n@kernel\ndef k(): f()\n@func\ndef f(): pass\n"}};
+  EXPECT_THAT(
+      Forms(ExtractAndLink(texts, {"taichi"})),
+      ElementsAre("k WRAPPED TAICHI taichi_lib.kernel", "f WRAPPED TAICHI taichi_lib.func"));
   EXPECT_THAT(Forms(ExtractAndLink(texts)), IsEmpty());
+}
+
+// a relative import within the package that has the maker; a language of another backend
+TEST(DetectionRowsTest, ALanguageIsFoundWithinItsOwnPackage) {
+  EXPECT_THAT(Forms(ExtractAndLink(
+                  {{"python/flydsl/compiler/__init__.py", "def jit(f): return f\n"},
+                   {"python/flydsl/ext/block/reduce.py",
+                    "# of flydsl\nfrom ...compiler import jit\n@jit\ndef k(): pass\n"},
+                   {"other/compiler.py", "def jit(f): return f\n"},
+                   {"other/a.py", "# of flydsl\nfrom .compiler import jit\n@jit\ndef n(): pass\n"}},
+                  {"flydsl"})),
+              ElementsAre("k WRAPPED FLYDSL compiler.jit"));
+  EXPECT_THAT(Forms(Extract("from tilelang.rocm import language as T\n@T.prim_func\ndef k(): pass\n"
+                            "import tilelang.language.common as C\n@C.macro\ndef m(): pass\n",
+                            {"tilelang"})),
+              ElementsAre("k DECORATED TILELANG tilelang.rocm.language.prim_func",
+                          "m DECORATED TILELANG tilelang.language.common.macro"));
 }
 
 // other languages, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`

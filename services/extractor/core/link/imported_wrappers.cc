@@ -128,6 +128,8 @@ ImportedWrappers::Found ImportedWrappers::Find(const v1::Kernel& kernel,
   std::string name(imported);
   int lookups = kMaxLookups;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
+    const absl::string_view own = FindOwnMaker(importer, name);
+    if (!own.empty()) return {std::string(own)};
     const v1::JitName* found = Lookup(importer, name, lookups);
     if (found != nullptr && !found->dsl().empty()) return {found->dsl()};
     if (found != nullptr) {
@@ -214,6 +216,25 @@ ImportedWrappers::Found ImportedWrappers::FindByName(const v1::Kernel& kernel,
     return {};
   }
   return {std::string(FindSpokenDsl(kernel)), std::string(imported)};
+}
+
+// The package may be in any folder of the source, so that any end of the module's path counts.
+absl::string_view ImportedWrappers::FindOwnMaker(const std::string& importer,
+                                                 absl::string_view imported) const {
+  if (CountDots(imported) == 0) return "";
+  const std::string path = FindModule(importer, ModuleName(imported));
+  absl::string_view module = path;
+  if (!absl::ConsumeSuffix(&module, ".py")) return "";
+  absl::ConsumeSuffix(&module, "/__init__");
+  std::string name = absl::StrCat(module, ".", LastPart(imported));
+  std::replace(name.begin(), name.end(), '/', '.');
+  for (absl::string_view end = name; !end.empty();) {
+    const absl::string_view dsl = dsl::FindMakerDsl(end);
+    if (!dsl.empty()) return dsl;
+    const size_t dot = end.find('.');
+    end.remove_prefix(dot == absl::string_view::npos ? end.size() : dot + 1);
+  }
+  return "";
 }
 
 // Returns the path of a module, dotted as the file at `importer` imports it; empty if it is no file

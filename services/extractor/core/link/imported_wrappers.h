@@ -57,6 +57,9 @@ class ImportedWrappers {
                        int& steps) const;
   Found FindBehindWildcard(const v1::Kernel& kernel, const std::string& importer,
                            absl::string_view imported, int& steps) const;
+  // Returns the DSL whose maker a relative name is within the maker's own package, by the folders
+  // of the file at `importer`: `from ..compiler import jit` in flydsl.
+  absl::string_view FindOwnMaker(const std::string& importer, absl::string_view imported) const;
   std::string FindModule(const std::string& importer, absl::string_view dotted) const;
   void AddNames(const v1::KernelShard& shard, absl::string_view folder);
   void AddImports(const v1::Definition& definition, const std::string& path);
