@@ -152,7 +152,7 @@ TEST(RowReaderTest, OlderAndNewerDatasetsAreRead) {
   const auto row = ParseRow<v1::KernelRow>(
       "{\"id\":\"0\",\"dsl\":\"a language of tomorrow\",\"field_of_tomorrow\":[1]}");
   ASSERT_THAT(row, IsOk());
-  EXPECT_EQ(row->dsl(), "");
+  EXPECT_EQ(row->dsl(), "a language of tomorrow");
   EXPECT_EQ(row->source(), "");
 }
 

@@ -75,7 +75,7 @@ TEST(RowSchemas, HaveTheFilesThatTheConstantsName) {
 
 TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {
   const Fields& fields = GetSchema<v1::KernelRow>().fields;
-  EXPECT_THAT(FindField(fields, "role").words, ElementsAre("kernel", "device"));
+  EXPECT_THAT(FindField(fields, "role").words, ElementsAre("kernel", "device", "host"));
   EXPECT_THAT(FindField(FindField(fields, "pieces").fields, "kind").words,
               ElementsAre("import", "constant", "function", "class"));
   EXPECT_THAT(FindField(FindField(fields, "checks").fields, "parses").words,
