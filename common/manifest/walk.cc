@@ -295,6 +295,8 @@ std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const ca
     blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
     blobs.insert(blobs.end(), source.references().begin(), source.references().end());
     blobs.insert(blobs.end(), source.changes().begin(), source.changes().end());
+    blobs.insert(blobs.end(), source.version_kernels().begin(), source.version_kernels().end());
+    blobs.insert(blobs.end(), source.version_compiled().begin(), source.version_compiled().end());
   }
   return blobs;
 }

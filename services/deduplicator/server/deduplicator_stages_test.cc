@@ -595,6 +595,43 @@ TEST_F(ManifestStageTest, ManifestNamesTheReferencesOfEachShard) {
   }
 }
 
+TEST_F(ManifestStageTest, ManifestNamesTheKernelsOfAHistoryWithTheirResults) {
+  v1::Action action = ManifestAction(Clusters());
+  std::vector<cas::Digest> kernels, compiled;
+  for (int i = 0; i < 2; ++i) {
+    v1::KernelShard shard;
+    shard.add_kernels()->set_name(absl::StrCat("k", i));
+    kernels.push_back(Put(shard));
+    v1::CompiledShard results;
+    results.add_kernels()->set_not_attempted(absl::StrCat("r", i));
+    compiled.push_back(Put(results));
+  }
+  AddInputs(&action, "version_kernels", kernels);
+  AddInputs(&action, "version_compiled", compiled);
+  v1::ManifestSourceParams& params =
+      *action.mutable_params()->mutable_manifest()->mutable_sources(0);
+  params.add_version_parts(0);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << "one shard";
+  params.add_version_parts(1);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << "whose?";
+  params.set_version_parts(1, 2);
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  const cas::Digest digest = result->outputs(0).digest();
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, digest);
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_THAT(manifest->sources(0).version_parts(), ElementsAre(0, 2));
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).version_kernels(1), kernels[1]));
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).version_compiled(1), compiled[1]));
+  for (const cas::Digest& shard : {kernels[0], kernels[1], compiled[0], compiled[1]}) {
+    EXPECT_THAT(manifest::ListBlobs(*manifest, digest),
+                ::testing::Contains(::testing::Truly(
+                    [&](const cas::Digest& blob) { return cas::SameDigest(blob, shard); })));
+  }
+  params.set_version_parts(1, -1);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(ManifestStageTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) {
   v1::Action action = ManifestAction(Clusters());
   v1::CuratedPair* pair = action.mutable_params()->mutable_manifest()->add_pairs();

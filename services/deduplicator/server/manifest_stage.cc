@@ -67,11 +67,13 @@ struct Inputs {
         verdicts(action, "verdicts"),
         ir(action, "ir"),
         references(action, "references"),
-        changes(action, "changes") {}
+        changes(action, "changes"),
+        version_kernels(action, "version_kernels"),
+        version_compiled(action, "version_compiled") {}
 
   absl::Status CheckUsedUp() const {
-    for (const InputQueue* queue :
-         {&trees, &files, &kernels, &verdicts, &ir, &references, &changes}) {
+    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir, &references, &changes,
+                                    &version_kernels, &version_compiled}) {
       RETURN_IF_ERROR(queue->CheckUsedUp());
     }
     return absl::OkStatus();
@@ -84,6 +86,8 @@ struct Inputs {
   InputQueue ir;
   InputQueue references;
   InputQueue changes;
+  InputQueue version_kernels;
+  InputQueue version_compiled;
 };
 
 // Adds the texts that compilers made of the source's shards.
@@ -102,6 +106,26 @@ absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
     source->add_ir_parts(count);
     for (int32_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(*source->add_ir(), ir->Next());
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Adds the changes of the source's kernels, and what compilers made of their versions.
+absl::Status AddHistory(const v1::ManifestSourceParams& params, Inputs* inputs,
+                        v1::ManifestSource* source) {
+  for (int32_t i = 0; i < params.changes(); ++i) {
+    ASSIGN_OR_RETURN(*source->add_changes(), inputs->changes.Next());
+  }
+  for (const int32_t parts : params.version_parts()) {
+    ASSIGN_OR_RETURN(*source->add_version_kernels(), inputs->version_kernels.Next());
+    if (parts < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("version_parts: must not be negative: ", parts));
+    }
+    source->add_version_parts(parts);
+    for (int32_t i = 0; i < parts; ++i) {
+      ASSIGN_OR_RETURN(*source->add_version_compiled(), inputs->version_compiled.Next());
     }
   }
   return absl::OkStatus();
@@ -128,9 +152,7 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, bool references, 
     if (!references) continue;
     ASSIGN_OR_RETURN(*source->add_references(), inputs->references.Next());
   }
-  for (int32_t i = 0; i < params.changes(); ++i) {
-    ASSIGN_OR_RETURN(*source->add_changes(), inputs->changes.Next());
-  }
+  RETURN_IF_ERROR(AddHistory(params, inputs, source));
   return AddIr(params, &inputs->ir, source);
 }
 

@@ -88,9 +88,16 @@ constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
 
-// The tree of halves (task.h) has room for this many; the fetcher makes much smaller shards.
-constexpr int64_t kMaxFilesPerShard = 16384;
+// The tree of halves (task.h) has room for this many; workers make much smaller shards.
+constexpr int64_t kMaxItemsPerShard = 16384;
 constexpr int kMaxIrShards = 4096;  // for one shard of kernels
+
+// Checks the size of a shard that may be split.
+absl::Status CheckShardSize(const BlobRef& shard, absl::string_view name, absl::string_view items) {
+  if (shard.items >= 1 && shard.items <= kMaxItemsPerShard) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, ": a shard must have 1 to ", kMaxItemsPerShard, " ", items, ", not ", shard.items));
+}
 
 // Checks that an output with one item per kernel has as many items as the shard has kernels.
 absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_view name) {
@@ -312,10 +319,7 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
   std::vector<BlobRef> files(history.begin - 1);
   for (size_t k = 0; k < files.size(); ++k) {
     ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(static_cast<int>(k) + 1), "files"));
-    if (files[k].items < 1 || files[k].items > kMaxFilesPerShard) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "files: a shard must have 1 to ", kMaxFilesPerShard, " files, not ", files[k].items));
-    }
+    RETURN_IF_ERROR(CheckShardSize(files[k], "files", "files"));
   }
   AddUnfetched(source, result);
   Source& state = sources_.Mutable(source);
@@ -409,11 +413,17 @@ void JobPlan::BeginHistory(int32_t source, Tasks& next) {
 }
 
 absl::Status JobPlan::HistoryFound(int32_t source, const v1::StageResult& result, Tasks& next) {
-  std::vector<BlobRef> changes;
+  std::vector<BlobRef> changes, kernels;
   for (const v1::NamedDigest& output : result.outputs()) {
-    ASSIGN_OR_RETURN(changes.emplace_back(), ToBlobRef(output, "changes"));
+    if (kernels.empty() && output.name() == "changes") {
+      ASSIGN_OR_RETURN(changes.emplace_back(), ToBlobRef(output, "changes"));
+      continue;
+    }
+    ASSIGN_OR_RETURN(kernels.emplace_back(), ToBlobRef(output, "version_kernels"));
+    RETURN_IF_ERROR(CheckShardSize(kernels.back(), "version_kernels", "kernels"));
   }
   sources_.Mutable(source).changes = std::move(changes);
+  sources_.Mutable(source).version_kernels = std::move(kernels);
   BeginChecks(source, next);
   return absl::OkStatus();
 }
@@ -456,11 +466,21 @@ void JobPlan::BeginChecks(int32_t source, Tasks& next) {
     next.push_back({.stage = StageId::kSign, .source = source, .shard = k});
     ++checks_open_;
   }
+  const Source& state = sources_[source];
+  const auto further = Compiles() ? static_cast<int32_t>(state.version_kernels.size()) : 0;
+  for (int32_t i = 0; i < further; ++i) {
+    next.push_back({.stage = StageId::kCompile, .source = source, .shard = state.shards() + i});
+    ++checks_open_;
+  }
   --sources_unlinked_;
 }
 
-// The outputs are `compiled`, then any number of `ir`. The validation of a shard begins when all
-// its parts are compiled.
+const BlobRef& JobPlan::CompileInput(const Source& source, int32_t shard) {
+  return IsOfHistory(source, shard) ? source.version_kernels[shard - source.shards()]
+                                    : source.linked[shard];
+}
+
+// The outputs are `compiled`, then any number of `ir`.
 absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
   if (result.outputs().empty()) {
     return absl::InvalidArgumentError("compile: output 'compiled' is missing");
@@ -469,7 +489,8 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   ASSIGN_OR_RETURN(const BlobRef compiled, ToBlobRef(result.outputs(0), "compiled"));
   RETURN_IF_ERROR(CheckAsMany(CountItems(task), compiled, "compiled"));
   const int kept = result.outputs_size() - 1;
-  if (kept > (settings_.compile().keep().empty() ? 0 : kMaxIrShards)) {
+  const bool keeps = !settings_.compile().keep().empty() && !IsOfHistory(state, task.shard);
+  if (kept > (keeps ? kMaxIrShards : 0)) {
     return absl::InvalidArgumentError(absl::StrCat("compile: made too many 'ir' outputs: ", kept));
   }
   std::vector<BlobRef> ir(kept);
@@ -479,18 +500,26 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   if (task.sub_shard & kQuarantined) AddQuarantined(task, result);
   if (task.sub_shard != kWholeShard) {
     if (CompiledPart(task, compiled, std::move(ir))) {
-      next.push_back({.stage = StageId::kValidate, .source = task.source, .shard = task.shard});
+      CompilationOver(task, next);
     } else {
       --checks_open_;
     }
     return absl::OkStatus();
   }
-  state.compiled.resize(state.files.size());
+  state.compiled.resize(state.files.size() + state.version_kernels.size());
   state.compiled[task.shard] = compiled;
   if (!ir.empty()) state.ir[task.shard] = std::move(ir);
+  CompilationOver(task, next);
+  return absl::OkStatus();
+}
+
+void JobPlan::CompilationOver(const TaskKey& task, Tasks& next) {
+  if (IsOfHistory(sources_[task.source], task.shard)) {
+    --checks_open_;
+    return;
+  }
   // checks_open_ stays: the barrier now waits for the validation instead of the compilation.
   next.push_back({.stage = StageId::kValidate, .source = task.source, .shard = task.shard});
-  return absl::OkStatus();
 }
 
 // Returns whether this was the last part and all parts are good. The maps are sorted by first
@@ -498,8 +527,7 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
 bool JobPlan::CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir) {
   Source& state = sources_.Mutable(task.source);
   CompiledParts& parts = state.compiled_parts[task.shard];
-  const auto kernels = static_cast<int32_t>(state.linked[task.shard].items);
-  const int32_t first = GetItems(task.sub_shard, kernels).first;
+  const int32_t first = GetItems(task.sub_shard, CountShardItems(task)).first;
   parts.compiled[first] = compiled;
   parts.ir[first] = std::move(ir);
   if (--parts.open > 0 || parts.failed) return false;
@@ -745,17 +773,20 @@ std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
 
 int32_t JobPlan::CountShardItems(const TaskKey& task) const {
   const Source& state = sources_[task.source];
-  const std::vector<BlobRef>& shards = task.stage == StageId::kCompile ? state.linked : state.files;
-  return static_cast<int32_t>(shards[task.shard].items);
+  const bool compiles = task.stage == StageId::kCompile;
+  const BlobRef& shard = compiles ? CompileInput(state, task.shard) : state.files[task.shard];
+  return static_cast<int32_t>(shard.items);
 }
 
 int32_t JobPlan::CountItems(const TaskKey& task) const {
   return GetItems(task.sub_shard, CountShardItems(task)).count;
 }
 
-// A shard can be lost by several of its tasks; its files count once.
+// A shard can be lost by several of its tasks; its files count once. A shard of a history has no
+// files: its versions have no results.
 void JobPlan::LoseShard(const TaskKey& task) {
   Source& state = sources_.Mutable(task.source);
+  if (IsOfHistory(state, task.shard)) return;
   if (state.lost[task.shard]) return;  // another sub-shard or stage lost it
   state.lost[task.shard] = true;
   state.lost_files += state.files[task.shard].items;

@@ -54,9 +54,10 @@ inline constexpr int kFailuresInStatus = 100;
 //   once per job:    all discover; each is replaced by the sources that it found
 //   for each source: [pin] -> fetch -> extract(k) -> link -> [reference] -> [history] -> [compile(k)] -> validate(k)
 //                                                                        -> sign(k)
+//                                                                        -> [compile(k) of the history's kernels]
 //                    link also waits for the extractions of the sources that it uses (uses.h)
 //                    a source of evidence is fetched, and no more
-//   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> [run(p)] -> manifest
+//   once per job:    all sign, validate and compile -> pair(p) -> resolve -> [split] -> [run(p)] -> manifest
 //                    the results of all run(p) become sources of evidence, as if the job had named them
 // clang-format on
 //
@@ -139,6 +140,7 @@ class JobPlan {
     std::map<int32_t, std::vector<BlobRef>> ir;            // by shard, if there are any
     std::map<int32_t, CompiledParts> compiled_parts;       // of split shards
     std::vector<BlobRef> history, versions, changes;       // of a source with a history
+    std::vector<BlobRef> version_kernels;                  // likewise; see CompileInput
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
@@ -185,7 +187,13 @@ class JobPlan {
   void BeginChecks(int32_t source, Tasks& next);
   // Returns the shards that are not lost.
   static std::vector<int32_t> GetAlive(const Source& source);
+  // Returns the kernels of a compilation. The shards of a source go on with those of its history:
+  // the first of these follows the last of the source's own.
+  static const BlobRef& CompileInput(const Source& source, int32_t shard);
+  static bool IsOfHistory(const Source& source, int32_t shard) { return shard >= source.shards(); }
   absl::Status Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+  // Takes the end of a shard's compilation; of a history nothing follows it.
+  void CompilationOver(const TaskKey& task, Tasks& next);
   // Takes a part's outputs. Returns whether it was the last one and no part failed.
   bool CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir);
   absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
@@ -240,6 +248,10 @@ class JobPlan {
   void FillRun(const TaskKey& task, v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   void AddIr(v1::Action& action) const;
+  void AddVersions(v1::Action& action) const;
+  // Returns the results of a shard: one blob, or one for each part in the order of the kernels;
+  // none if its compilation failed.
+  static std::vector<BlobRef> GetCompiled(const Source& source, int32_t shard);
   // Calls `visit(source index, source, shard index)` for every shard that is not lost, in order.
   template <typename Visit>
   void ForEachShard(Visit visit) const;

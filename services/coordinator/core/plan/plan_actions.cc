@@ -194,9 +194,11 @@ void JobPlan::FillHistory(int32_t source, v1::Action& action) const {
 }
 
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
-  AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
+  const Source& state = sources_[task.source];
+  AddInput(action, "kernels", CompileInput(state, task.shard));
   v1::CompileParams& params = *action.mutable_params()->mutable_compile();
   params = job::MakeCompileParams(settings_.compile());
+  if (IsOfHistory(state, task.shard)) params.clear_keep();
   if (task.sub_shard == kWholeShard) return;
   const ItemRange range = GetItems(task.sub_shard, CountShardItems(task));
   params.set_first(range.first);
@@ -209,13 +211,8 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", source.linked[task.shard]);
   AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
-  // A shard that was compiled in parts has one input for each part, in the order of their first
-  // kernel.
-  if (const auto parts = source.compiled_parts.find(task.shard);
-      parts != source.compiled_parts.end()) {
-    for (const auto& [first, ref] : parts->second.compiled) AddInput(action, "compiled", ref);
-  } else if (Compiles()) {
-    AddInput(action, "compiled", source.compiled[task.shard]);
+  if (Compiles()) {
+    for (const BlobRef& ref : GetCompiled(source, task.shard)) AddInput(action, "compiled", ref);
   }
   v1::ValidateParams& params = *action.mutable_params()->mutable_validate();
   *params.mutable_licenses() = settings_.licenses();
@@ -320,7 +317,8 @@ void JobPlan::FillRun(const TaskKey& task, v1::Action& action) const {
 }
 
 // The order of the inputs is part of the stage's interface: trees, files, kernels, verdicts,
-// clusters, splits, IR, references, changes. The parameters tell how many belong to each source.
+// clusters, splits, IR, references, changes, their kernels and what came of these. The parameters
+// tell how many belong to each source.
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
   params.set_name(settings_.name());
@@ -374,6 +372,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
     params.mutable_sources(static_cast<int>(s))->set_changes(static_cast<int32_t>(changes.size()));
     for (const BlobRef& ref : changes) AddInput(action, "changes", ref);
   }
+  if (Compiles()) AddVersions(action);
   AddStages(params, divides, Compiles());
 }
 
@@ -389,6 +388,34 @@ void JobPlan::AddIr(v1::Action& action) const {
     for (const BlobRef& ref : found->second) AddInput(action, "ir", ref);
     params.mutable_sources(s)->add_ir(static_cast<int32_t>(found->second.size()));
   });
+}
+
+void JobPlan::AddVersions(v1::Action& action) const {
+  v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
+  for (size_t s = 0; s < sources_.size(); ++s) {
+    const Source& state = sources_[s];
+    for (size_t i = 0; i < state.version_kernels.size(); ++i) {
+      AddInput(action, "version_kernels", state.version_kernels[i]);
+      const std::vector<BlobRef> parts =
+          GetCompiled(state, state.shards() + static_cast<int32_t>(i));
+      for (const BlobRef& ref : parts) AddInput(action, "version_compiled", ref);
+      params.mutable_sources(static_cast<int>(s))
+          ->add_version_parts(static_cast<int32_t>(parts.size()));
+    }
+  }
+}
+
+std::vector<BlobRef> JobPlan::GetCompiled(const Source& source, int32_t shard) {
+  const auto parts = source.compiled_parts.find(shard);
+  if (parts == source.compiled_parts.end()) {
+    const bool compiled = static_cast<size_t>(shard) < source.compiled.size() &&
+                          source.compiled[shard].hash != BlobRef().hash;
+    return compiled ? std::vector<BlobRef>{source.compiled[shard]} : std::vector<BlobRef>();
+  }
+  std::vector<BlobRef> results;
+  if (parts->second.failed) return results;
+  for (const auto& [first, ref] : parts->second.compiled) results.push_back(ref);
+  return results;
 }
 
 }  // namespace kernelmill::coordinator

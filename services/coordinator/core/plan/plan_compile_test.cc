@@ -172,5 +172,94 @@ TEST(PlanCompile, APartThatCannotBeCompiledLosesItsShardOnce) {
   }
 }
 
+// A source of two shards with a history, whose versions are kernels of two more.
+v1::JobSpec JobWithHistory() {
+  v1::JobSpec spec = CompilingJob();
+  spec.mutable_sources(0)->mutable_history()->set_depth(5);
+  return spec;
+}
+
+// Returns the digests of a manifest's inputs of that name.
+std::vector<std::string> GetHashes(const v1::Action& action, const std::string& name) {
+  std::vector<std::string> hashes;
+  for (const v1::NamedDigest& input : action.inputs()) {
+    if (input.name() == name) hashes.push_back(input.digest().hash());
+  }
+  return hashes;
+}
+
+TEST(PlanCompile, TheKernelsOfAHistoryAreCompiledAsFurtherShardsWithoutKeepingForms) {
+  for (int seed = 0; seed < 5; ++seed) {
+    PlanRunner run(JobWithHistory());
+    run.RunAll(seed);
+    ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    const v1::StageResult& history = run.results["history 0.0"];
+    const v1::Action& compile = run.actions["compile 0.3"];
+    ASSERT_THAT(InputNames(compile), ElementsAre("kernels"));
+    EXPECT_TRUE(cas::SameDigest(compile.inputs(0).digest(), history.outputs(2).digest()));
+    EXPECT_THAT(compile.params().compile().targets(), ElementsAre("cuda:90"));
+    EXPECT_THAT(compile.params().compile().keep(), IsEmpty());
+    EXPECT_EQ(run.actions["compile 0.1"].params().compile().keep_size(), 1);
+    EXPECT_EQ(run.seen.count("compile 0.4"), 0u);
+    for (const char* stage : {"validate 0.2", "sign 0.2"}) EXPECT_EQ(run.seen.count(stage), 0u);
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    const v1::ManifestSourceParams& source = manifest.params().manifest().sources(0);
+    EXPECT_THAT(source.version_parts(), ElementsAre(1, 1));
+    EXPECT_THAT(source.ir(), ElementsAre(1, 1));
+    EXPECT_THAT(
+        GetHashes(manifest, "version_kernels"),
+        ElementsAre(history.outputs(1).digest().hash(), history.outputs(2).digest().hash()));
+    EXPECT_THAT(GetHashes(manifest, "version_compiled"),
+                ElementsAre(run.results["compile 0.2"].outputs(0).digest().hash(),
+                            run.results["compile 0.3"].outputs(0).digest().hash()));
+  }
+}
+
+TEST(PlanCompile, AJobThatDoesNotCompileNamesNoKernelsOfItsHistory) {
+  v1::JobSpec spec = JobWithHistory();
+  spec.clear_compile();
+  PlanRunner run(spec);
+  run.RunAll();
+  ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  const v1::Action& manifest = run.actions["manifest 0.0"];
+  EXPECT_EQ(manifest.params().manifest().sources(0).changes(), 1);
+  EXPECT_THAT(manifest.params().manifest().sources(0).version_parts(), IsEmpty());
+  EXPECT_THAT(GetHashes(manifest, "version_kernels"), IsEmpty());
+}
+
+TEST(PlanCompile, AShardOfAHistoryIsCompiledInPartsOrCostsItsResultsAlone) {
+  for (int seed = 0; seed < 5; ++seed) {
+    PlanRunner run(JobWithHistory());
+    run.splits = {"compile 0.2", "compile 0.2/3"};
+    run.fails["compile 0.3"] = absl::AbortedError("its worker ended");
+    run.RunAll(seed);
+    ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    const v1::Action& manifest = run.actions["manifest 0.0"];
+    const v1::ManifestSourceParams& source = manifest.params().manifest().sources(0);
+    EXPECT_THAT(source.version_parts(), ElementsAre(2, 0));
+    EXPECT_EQ(source.failed_files(), 0);
+    EXPECT_EQ(source.shards(), 2);
+    const std::string last = absl::StrCat("compile 0.2/", 3 + kQuarantined);
+    EXPECT_EQ(run.actions[last].params().compile().quarantine_reason(), "crash");
+    EXPECT_THAT(GetHashes(manifest, "version_compiled"),
+                ElementsAre(run.results["compile 0.2/2"].outputs(0).digest().hash(),
+                            run.results[last].outputs(0).digest().hash()));
+    ASSERT_EQ(run.Status().failures_size(), 2) << "the quarantined kernel and the lost shard";
+    EXPECT_EQ(run.Status().failures(1).files(), 0);
+  }
+}
+
+TEST(PlanCompile, APartOfAHistorysShardThatFailsCostsTheShardsResults) {
+  for (int seed = 0; seed < 5; ++seed) {
+    PlanRunner run(JobWithHistory());
+    run.splits = {"compile 0.2"};
+    run.fails["compile 0.2/2"] = absl::InternalError("no report");
+    run.RunAll(seed);
+    ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+    EXPECT_THAT(run.actions["manifest 0.0"].params().manifest().sources(0).version_parts(),
+                ElementsAre(0, 1));
+  }
+}
+
 }  // namespace
 }  // namespace kernelmill::coordinator

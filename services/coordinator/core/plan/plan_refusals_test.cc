@@ -101,6 +101,8 @@ TEST_F(RefusedResult, OfAnExtractionOrALink) {
 class RefusedCompile : public RefusedResult {
  protected:
   RefusedCompile() : RefusedResult(Job()) {}
+
+ public:
   static v1::JobSpec Job() {
     v1::JobSpec spec = GitJob(1);
     spec.mutable_compile()->add_keep("ptx");
@@ -119,6 +121,36 @@ TEST_F(RefusedCompile, ThatSaysSomethingElseThanWhatCameOfEachKernel) {
       [](auto& result) {
         while (result.outputs_size() < 5000) *result.add_outputs() = result.outputs(1);
       },
+  });
+  while (!run.open.empty()) run.Step(0);
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+}
+
+class RefusedHistory : public RefusedResult {
+ protected:
+  RefusedHistory() : RefusedResult(Job()) {}
+  static v1::JobSpec Job() {
+    v1::JobSpec spec = RefusedCompile::Job();
+    spec.mutable_sources(0)->mutable_history()->set_depth(5);
+    return spec;
+  }
+};
+
+TEST_F(RefusedHistory, AndFormsOfItsKernels) {
+  StepTo(StageId::kHistory);
+  ExpectAllRefused({
+      [](auto& result) { result.mutable_outputs(0)->set_name("kernels"); },
+      [](auto& result) { *result.add_outputs() = result.outputs(0); },  // behind the kernels
+      [](auto& result) { result.mutable_outputs(1)->set_items(0); },
+      [](auto& result) { result.mutable_outputs(2)->set_items(1 << 20); },
+  });
+  while (run.open[0].stage != StageId::kCompile || run.open[0].shard < 2) run.Step(0);
+  ExpectAllRefused({
+      [](auto& result) {
+        *result.add_outputs() = result.outputs(0);
+        result.mutable_outputs(1)->set_name("ir");
+      },
+      [](auto& result) { result.mutable_outputs(0)->set_items(4); },
   });
   while (!run.open.empty()) run.Step(0);
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);

@@ -84,6 +84,7 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     }
   } else if (stage == "history") {
     outputs.Add("changes", 4);
+    for (int i = 0; i < 2; ++i) outputs.Add("version_kernels", kernels);
   } else if (stage == "compile") {
     const v1::CompileParams& params = action.params().compile();
     if (!params.quarantine_reason().empty()) {
