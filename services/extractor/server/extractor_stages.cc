@@ -271,7 +271,8 @@ class ReferenceStage : public worker::Stage {
   StandardParser parser_;
 };
 
-// The stage "tree", "history", "versions"*, "kernels"* of a linked source -> "changes"*.
+// The stage "tree", "history", "versions"*, "kernels"* of a linked source -> "changes"*,
+// "version_kernels"*.
 class HistoryStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kHistory; }
@@ -295,7 +296,8 @@ class HistoryStage : public worker::Stage {
     };
     v1::StageResult result;
     std::map<std::string, int64_t> counts;
-    const auto write = [&](const v1::ChangeShard& shard) -> absl::Status {
+    HistoryOutputs outputs;
+    outputs.write_changes = [&](const v1::ChangeShard& shard) -> absl::Status {
       ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
       worker::AddOutput(result, "changes", output, shard.changes_size());
       for (const v1::KernelChange& change : shard.changes()) {
@@ -308,7 +310,13 @@ class HistoryStage : public worker::Stage {
       counts["history.lost_versions"] = shard.sums().lost_versions();
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, write));
+    outputs.write_kernels = [&](const v1::KernelShard& shard) -> absl::Status {
+      ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
+      worker::AddOutput(result, "version_kernels", output, shard.kernels_size());
+      counts["history.version_kernels"] += shard.kernels_size();
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, outputs));
     for (const auto& [name, count] : counts) worker::AddCounter(result, name, count);
     return result;
   }

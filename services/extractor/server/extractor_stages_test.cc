@@ -333,9 +333,11 @@ TEST_F(ExtractorStagesTest, HistoryAnswersWithChangesAndSums) {
   AddInput(action, "versions", versions);
   const auto result = stages_[3]->Run(action, store_);
   ASSERT_THAT(result, IsOk());
-  ASSERT_EQ(result->outputs_size(), 1);
+  ASSERT_EQ(result->outputs_size(), 2);
   EXPECT_EQ(result->outputs(0).name(), "changes");
   EXPECT_EQ(result->outputs(0).items(), 1);
+  EXPECT_EQ(result->outputs(1).name(), "version_kernels");
+  EXPECT_EQ(result->outputs(1).items(), 2);
   const auto shard = cas::GetMessage<v1::ChangeShard>(store_, result->outputs(0).digest());
   ASSERT_THAT(shard, IsOk());
   EXPECT_EQ(shard->sums().commits_seen(), 9);
@@ -346,7 +348,8 @@ TEST_F(ExtractorStagesTest, HistoryAnswersWithChangesAndSums) {
   for (const v1::Counter& counter : result->counters()) counters[counter.name()] = counter.value();
   EXPECT_THAT(counters,
               ElementsAre(Pair("history.changes.fix", 1), Pair("history.commits_with_changes", 1),
-                          Pair("history.kernels", 1), Pair("history.sources", 1)));
+                          Pair("history.kernels", 1), Pair("history.sources", 1),
+                          Pair("history.version_kernels", 2)));
 }
 
 TEST_F(ExtractorStagesTest, TheSameActionGivesTheSameDigests) {

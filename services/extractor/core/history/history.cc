@@ -21,6 +21,7 @@
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/history/compiled_versions.h"
 #include "services/extractor/core/history/kinds.h"
 #include "services/extractor/core/history/line_diff.h"
 #include "services/extractor/core/history/match.h"
@@ -171,7 +172,7 @@ class ChangeFinder {
         versions_(tree, wanted, parser),
         lineages_(tree.repository()) {}
 
-  absl::Status Run(const ChangeWriter& write) {
+  absl::Status Run(const HistoryOutputs& outputs) {
     RETURN_IF_ERROR(versions_.Load(inputs_));
     RETURN_IF_ERROR(lineages_.LoadHead(inputs_));
     sums_.set_commits_seen(inputs_.index.commits_seen());
@@ -186,7 +187,8 @@ class ChangeFinder {
     for (const v1::KernelChange& change : changes_) lineages.insert(change.lineage());
     sums_.set_kernels(static_cast<int64_t>(lineages.size()));
     FindReverts();
-    return Write(write);
+    RETURN_IF_ERROR(WriteChanges(outputs));
+    return compiled_.Write(outputs.write_kernels, options_.compiled);
   }
 
  private:
@@ -309,6 +311,9 @@ class ChangeFinder {
     }
     out->set_dsl(kernel.dsl());
     out->set_role(kernel.role());
+    // A kernel whose module is left out has no line that an error could name.
+    const bool compiles = !out->module().empty() && CompiledVersions::Takes(kernel);
+    keys_.push_back(compiles ? compiled_.Add(kernel) : "");
   }
 
   // A change is undone by a later one of its lineage that turns its text back, and by a commit
@@ -353,11 +358,20 @@ class ChangeFinder {
     if (std::find(ids->begin(), ids->end(), id) == ids->end()) *ids->Add() = id;
   }
 
-  absl::Status Write(const ChangeWriter& write) {
+  // Places are known once all kernels are.
+  void SetPlace(const std::string& key, v1::KernelVersion* version) {
+    if (!key.empty()) version->set_compiled(compiled_.GetPlace(key));
+  }
+
+  absl::Status WriteChanges(const HistoryOutputs& outputs) {
+    const auto& write = outputs.write_changes;
     v1::ChangeShard shard;
     *shard.mutable_sums() = sums_;
     size_t bytes = 0;
-    for (v1::KernelChange& change : changes_) {
+    for (size_t i = 0; i < changes_.size(); ++i) {
+      v1::KernelChange& change = changes_[i];
+      SetPlace(keys_[2 * i], change.mutable_before());
+      SetPlace(keys_[2 * i + 1], change.mutable_after());
       const size_t size = change.ByteSizeLong();
       if (bytes > 0 && bytes + size > options_.max_shard_bytes) {
         RETURN_IF_ERROR(write(std::exchange(shard, v1::ChangeShard())));
@@ -375,15 +389,17 @@ class ChangeFinder {
   Lineages lineages_;
   v1::HistorySums sums_;
   std::vector<v1::KernelChange> changes_;
+  CompiledVersions compiled_;
+  std::vector<std::string> keys_;  // two for each change, before and after; empty: not compiled
 };
 
 }  // namespace
 
 absl::Status FindChanges(const v1::SourceTree& tree, const HistoryInputs& inputs,
-                         const python::PythonParser& parser, const ChangeWriter& write,
+                         const python::PythonParser& parser, const HistoryOutputs& outputs,
                          const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const dsl::LanguageSet wanted, dsl::LanguageSet::Make(tree.languages()));
-  return ChangeFinder(tree, wanted, inputs, parser, options).Run(write);
+  return ChangeFinder(tree, wanted, inputs, parser, options).Run(outputs);
 }
 
 }  // namespace kernelmill::extractor

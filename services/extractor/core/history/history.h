@@ -10,6 +10,7 @@
 #include "kernelmill/v1/history.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/history/compiled_versions.h"
 
 namespace kernelmill::extractor {
 
@@ -25,20 +26,27 @@ struct HistoryInputs {
 struct HistoryOptions {
   size_t max_module_bytes = 64u << 10;  // a longer module of a version is left out
   size_t max_shard_bytes = 4u << 20;    // of changes, beside one that is larger
+  CompiledVersions::Limits compiled;
 };
 
-using ChangeWriter = std::function<absl::Status(v1::ChangeShard)>;
+// Takes the shards of the changes, in their order, and after them those of the kernels to which
+// KernelVersion.compiled refers.
+struct HistoryOutputs {
+  std::function<absl::Status(v1::ChangeShard)> write_changes;
+  std::function<absl::Status(const v1::KernelShard&)> write_kernels;
+};
 
 // Finds how each commit changes kernels, the newest commit first, and writes the changes in shards;
-// at least one, which has the sums. Kernels in strings and in documents are left out. Errors are
-// those of `inputs` and `write`, and DEADLINE_EXCEEDED if this machine was too slow for a file.
+// at least one, which has the sums; then the kernels of their versions that compilers take, each
+// once. Kernels in strings and in documents are left out. Errors are those of `inputs` and
+// `outputs`, and DEADLINE_EXCEEDED if this machine was too slow for a file.
 //
 // The basic idea: each version of a file is extracted, and linked alone. From the
 // newest commit to the oldest, MatchKernels pairs both sides, and the pairs carry the lineages that
 // begin with the linked kernels back through names and files. A kernel that no linked one leads to
 // begins a lineage of its own.
 absl::Status FindChanges(const v1::SourceTree& tree, const HistoryInputs& inputs,
-                         const python::PythonParser& parser, const ChangeWriter& write,
+                         const python::PythonParser& parser, const HistoryOutputs& outputs,
                          const HistoryOptions& options = {});
 
 }  // namespace kernelmill::extractor

@@ -67,12 +67,18 @@ class FindChangesTest : public ::testing::Test {
     v1::SourceTree tree;
     tree.set_repository("r");
     const python::StandardParser parser;
-    const absl::Status found = FindChanges(tree, inputs_, parser, [&](v1::ChangeShard shard) {
+    HistoryOutputs outputs;
+    outputs.write_changes = [&](v1::ChangeShard shard) {
       if (shard.has_sums()) sums_ = shard.sums();
       for (v1::KernelChange& change : *shard.mutable_changes())
         changes.push_back(std::move(change));
       return absl::OkStatus();
-    });
+    };
+    outputs.write_kernels = [&](const v1::KernelShard& shard) {
+      for (const v1::Kernel& kernel : shard.kernels()) compiled_.push_back(kernel);
+      return absl::OkStatus();
+    };
+    const absl::Status found = FindChanges(tree, inputs_, parser, outputs);
     EXPECT_TRUE(found.ok()) << found;
     return changes;
   }
@@ -80,6 +86,7 @@ class FindChangesTest : public ::testing::Test {
   HistoryInputs inputs_;
   v1::VersionShard versions_;
   v1::HistorySums sums_;
+  std::vector<v1::Kernel> compiled_;
 };
 
 TEST_F(FindChangesTest, AChangeHasBothTextsAndTheKernelAtTheHead) {
@@ -133,6 +140,30 @@ TEST_F(FindChangesTest, CountsOnlyCommitsAndVersionsWithKernels) {
   Find({{"f.py", Text("k", "2")}});
   EXPECT_EQ(sums_.commits_with_kernels(), 1);
   EXPECT_EQ(sums_.versions(), 2);
+}
+
+TEST_F(FindChangesTest, VersionsShareTheKernelsThatCompilersTake) {
+  Commit("2", {{"", Text("k", "2"), "f.py", Text("k", "3")}});
+  Commit("1", {{"", Text("k", "1"), "f.py", Text("k", "2")}});
+  const std::vector<v1::KernelChange> changes = Find({{"f.py", Text("k", "3")}});
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(compiled_.size(), 3u);
+  EXPECT_EQ(changes[0].before().compiled(), changes[1].after().compiled());
+  for (const v1::KernelChange& change : changes) {
+    for (const v1::KernelVersion& version : {change.before(), change.after()}) {
+      const v1::Kernel& kernel = compiled_[static_cast<size_t>(version.compiled())];
+      EXPECT_EQ(kernel.module(), version.module());
+      EXPECT_EQ(kernel.name(), version.name());
+    }
+  }
+}
+
+TEST_F(FindChangesTest, AVersionThatNeedsAnotherFileIsNotCompiled) {
+  Commit("1", {{"", Text("k", "scale(1)"), "f.py", Text("k", "scale(2)")}});
+  const std::vector<v1::KernelChange> changes = Find({{"f.py", Text("k", "scale(2)")}});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_FALSE(changes[0].before().has_compiled());
+  EXPECT_TRUE(compiled_.empty());
 }
 
 TEST_F(FindChangesTest, AFileThatIsOnlyMovedIsNoChange) {

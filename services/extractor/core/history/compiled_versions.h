@@ -1,0 +1,52 @@
+#ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_HISTORY_COMPILED_VERSIONS_H_
+#define KERNELMILL_SERVICES_EXTRACTOR_CORE_HISTORY_COMPILED_VERSIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "kernelmill/v1/kernel.pb.h"
+
+namespace kernelmill::extractor {
+
+// The kernels of a history that a compiler can judge, each distinct one once: many versions are
+// equal, since the text after a commit is the text before the next one.
+//
+// The basic idea: a record has only what compilers read, and no place, so that equal kernels have
+// equal records. Records are sorted by their hash, and hashes decide where a shard ends: a new
+// commit then changes only the shards that its kernels fall into, and the others need not be
+// compiled again. Not thread-safe.
+class CompiledVersions {
+ public:
+  struct Limits {
+    // A shard ends after one of so many hashes, and before it has more kernels or bytes than these.
+    uint64_t mean_kernels = 32;
+    int max_kernels = 128;
+    size_t max_bytes = 4u << 20;
+  };
+
+  // Returns whether a compiler of the project reads the kernel: one that is launched, of a language
+  // that it compiles, with a module.
+  static bool Takes(const v1::Kernel& kernel);
+
+  // Adds a kernel that Takes, and returns its key.
+  std::string Add(const v1::Kernel& kernel);
+
+  // Returns the place of a key among all kernels. Call it after the last Add.
+  int64_t GetPlace(const std::string& key);
+
+  // Writes the kernels in shards, in the order of their places. Errors are those of `write`.
+  absl::Status Write(const std::function<absl::Status(const v1::KernelShard&)>& write,
+                     const Limits& limits) const;
+
+ private:
+  std::map<std::string, v1::Kernel> kernels_;  // by the hash of their bytes
+  std::map<std::string, int64_t> places_;      // made by the first GetPlace
+};
+
+}  // namespace kernelmill::extractor
+
+#endif  // KERNELMILL_SERVICES_EXTRACTOR_CORE_HISTORY_COMPILED_VERSIONS_H_
