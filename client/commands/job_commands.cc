@@ -117,6 +117,7 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   summary.references = std::move(exported->references);
   summary.tasks = std::move(exported->tasks);
   summary.history = std::move(exported->history);
+  summary.turns = std::move(exported->turns);
   // The dataset is written; that a damaged earlier one cannot be compared is no error.
   absl::StatusOr<std::vector<LostFromSource>> lost =
       earlier.ok() ? earlier->FindLost(target.out_dir)

@@ -420,6 +420,10 @@ Lines SummaryLines(const Summary& summary) {
     lines.push_back(
         {"", absl::StrFormat("  %-12s %s", "written", OutcomeText(*summary.history, "rows"))});
   }
+  if (summary.turns.has_value()) {
+    lines.push_back(
+        {"", absl::StrFormat("  %-12s %s", "compiled", OutcomeText(*summary.turns, "judged"))});
+  }
   Append(RunLines(JobCounters(status)), &lines);
   Append(OutcomeLines(summary), &lines);
   Append(LostLines(summary), &lines);
@@ -457,6 +461,7 @@ std::string SummaryJson(const Summary& summary) {
        {"references", CountsOrNull(summary.references)},
        {"tasks", CountsOrNull(summary.tasks)},
        {"history", CountsOrNull(summary.history)},
+       {"turns", CountsOrNull(summary.turns)},
        {"lost", LostJson(summary.lost)},
        {"time", TimeJson(summary)}});
 }

@@ -35,6 +35,8 @@ struct Summary {
   std::optional<std::map<std::string, int64_t>> tasks;
   // Changes of kernels that are rows, and those withheld by reason; nullopt as above.
   std::optional<std::map<std::string, int64_t>> history;
+  // Rows of these that are "judged" by a compiler on both sides, "repairs" and "breaks".
+  std::optional<std::map<std::string, int64_t>> turns;
   std::optional<BusyTimes> busy;  // nullopt: unknown
   bool is_embedded = false;       // the job's coordinator ends with the command
   std::string cluster_flags;      // that further commands need, " --coordinator host:1"; or empty

@@ -237,8 +237,12 @@ TEST(SummaryText, CountsChangesOfKernels) {
       "lost\n  kind         fix 7, speed 4\n";
   EXPECT_THAT(PlainText(SummaryLines(summary)),
               HasSubstr(lines + "  written      9 rows; license_files 2\n"));
+  summary.turns = {{"judged", 6}, {"repairs", 2}, {"breaks", 1}};
+  EXPECT_THAT(PlainText(SummaryLines(summary)),
+              HasSubstr("license_files 2\n  compiled     6 judged; repairs 2, breaks 1\n"));
   EXPECT_THAT(ReportText(summary.status), HasSubstr(lines));
   EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["history"]["license_files"], 2);
+  EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["turns"]["repairs"], 2);
 }
 
 TEST(SummaryText, SaysWhatToDoNext) {

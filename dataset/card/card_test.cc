@@ -175,12 +175,19 @@ TEST(DatasetCard, CountsChangesOfKernels) {
   Json report = SmallReport();
   EXPECT_THAT(DatasetCard(report, {}), ::testing::Not(HasSubstr("## History")));
   report["history"] = Json::parse(R"({"changes": 9, "kernels": 5, "rows": 7,
-    "kinds": {"fix": 4, "speed": 3}, "withheld": {"license_files": 2}})");
+    "kinds": {"fix": 4, "speed": 3}, "withheld": {"license_files": 2}, "compile": null})");
   EXPECT_THAT(DatasetCard(report, {}),
               HasSubstr("Commits make 9 changes of 5 kernels; `history.jsonl` has 7: fix 4, speed "
                         "3. Withheld: license_files 2.\n"));
+  EXPECT_THAT(DatasetCard(report, {}), ::testing::Not(HasSubstr("judged both sides")));
+  report["history"]["compile"] = Json::parse(
+      R"({"versions": 8, "judged": 5, "repairs": {"fix": 2, "unknown": 1}, "breaks": {}})");
+  EXPECT_THAT(DatasetCard(report, {}),
+              HasSubstr("A compiler judged both sides of 5 changes.\nRepairs, refused before and "
+                        "compiled after: fix 2, unknown 1. The reverse: none.\n\n"));
   report["history"] = Json::parse(
-      R"({"changes": 2, "kernels": 1, "rows": 0, "kinds": {}, "withheld": {"license": 2}})");
+      R"({"changes": 2, "kernels": 1, "rows": 0, "kinds": {}, "withheld": {"license": 2},
+          "compile": null})");
   EXPECT_THAT(DatasetCard(report, {}),
               HasSubstr("2 changes of 1 kernel; there is no `history.jsonl`. Withheld: "));
 }

@@ -442,6 +442,18 @@ std::string CountList(const Json& counts) {
   return absl::StrJoin(texts, ", ");
 }
 
+// Returns how compilers judged both sides of changes, if the job asks them.
+std::string Turns(const Json& history) {
+  const Json& compile = history.at("compile");
+  if (compile.is_null()) return "";
+  const std::string repairs = CountList(compile.at("repairs"));
+  const std::string breaks = CountList(compile.at("breaks"));
+  return absl::StrCat(
+      "A compiler judged both sides of ", Counted(Number(compile, "judged"), "change"),
+      ".\nRepairs, refused before and compiled after: ", repairs.empty() ? "none" : repairs,
+      ". The reverse: ", breaks.empty() ? "none" : breaks, ".\n");
+}
+
 // Returns the section about changes of kernels, if a source has a history.
 std::string History(const Json& report) {
   const Json& history = report.at("history");
@@ -455,7 +467,8 @@ std::string History(const Json& report) {
                           : "; there is no `history.jsonl`",
                       ". Withheld: ", withheld.empty() ? "none" : withheld,
                       ".\nKinds and claims are what messages of commits say; nothing was "
-                      "measured.\n\n");
+                      "measured.\n",
+                      Turns(history), "\n");
 }
 
 // Says what the dataset does not promise; that differs with compilers.

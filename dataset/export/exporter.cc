@@ -80,8 +80,8 @@ struct Work {
 struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
-  std::map<std::string, int64_t> references;              // as KernelWriter has it
-  std::optional<std::map<std::string, int64_t>> history;  // as HistoryCounts has it
+  std::map<std::string, int64_t> references;                     // as KernelWriter has it
+  std::optional<std::map<std::string, int64_t>> history, turns;  // as HistoryCounts has them
 };
 
 // Writes everything that is made of kept kernels in one walk: rows, pairs and notices; then the
@@ -119,7 +119,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                        nullptr,
                                        graphs.ToJson(),
                                        history.ToJson()},
-                        std::move(warnings), writer->references(), history.GetOutcomes()};
+                        std::move(warnings), writer->references(), history.GetOutcomes(),
+                        history.GetTurns()};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -234,6 +235,7 @@ absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportReques
   exported.notes = evidence.ListNotes();
   exported.tasks = evidence.CountStates();
   exported.history = std::move(kernels.history);
+  exported.turns = std::move(kernels.turns);
   if (request.lock.references()) {
     kernels.counts.references = kernels.references;
     exported.references = std::move(kernels.references);

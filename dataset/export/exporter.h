@@ -39,6 +39,9 @@ struct Exported {
   // The "rows" of history.jsonl, and the changes that are withheld, by reason; nullopt: no source
   // has a history.
   std::optional<std::map<std::string, int64_t>> history;
+  // Rows of these: "judged" by a compiler on both sides, "repairs" and "breaks"; nullopt likewise,
+  // and if the job does not compile.
+  std::optional<std::map<std::string, int64_t>> turns;
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,

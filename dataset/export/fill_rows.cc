@@ -345,6 +345,8 @@ bool HasSignature(const v1::CompileResult& result, const v1::CompiledKernel& com
   return loaded && result.signature() >= 0 && result.signature() < compiled.signatures_size();
 }
 
+}  // namespace
+
 // Sizes exist only for a kernel that compiled; for others they stay unset.
 void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to) {
   to->set_not_attempted(compiled.not_attempted());
@@ -370,8 +372,6 @@ void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to)
     CopyFields(result.forms(), added->mutable_forms());
   }
 }
-
-}  // namespace
 
 // Fills what the validator found: tokens, licence, checks, quality, kind, target, and the
 // compilers' results.

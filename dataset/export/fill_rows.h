@@ -37,6 +37,8 @@ void FillKernelRow(const KeptKernel& kept, absl::string_view fim_sha1,
 // The part of a kernel's row that the verdict gives; `kernelmill validate` prints it as well.
 void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1::KernelRow* row);
 
+void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to);
+
 // `kernels` are the ids of the kept kernels that the file has.
 void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels, v1::FileRow* row);
 

@@ -17,6 +17,7 @@
 #include "common/cas/digest.h"
 #include "common/dsl/languages.h"
 #include "common/job/opt_out.h"
+#include "dataset/export/change_outcomes.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
 #include "dataset/export/redact.h"
@@ -55,6 +56,7 @@ class HistoryWriter {
       : store_(store), index_(index), guard_(guard), sinks_(sinks) {}
 
   absl::StatusOr<HistoryCounts> Run() {
+    counts_.compiles = index_.manifest.has_compile();
     for (int s = 0; s < index_.manifest.sources_size(); ++s) {
       const v1::ManifestSource& source = index_.manifest.sources(s);
       if (!source.source().has_history()) continue;
@@ -68,17 +70,20 @@ class HistoryWriter {
  private:
   absl::Status WriteSource(int s) {
     ASSIGN_OR_RETURN(const SourceRules rules, ReadRules(s));
+    ASSIGN_OR_RETURN(const VersionResults results,
+                     VersionResults::Read(store_, index_.manifest.sources(s)));
     const int64_t before = counts_.rows;
     v1::HistorySums sums;
     for (const auto& digest : index_.manifest.sources(s).changes()) {
       ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::ChangeShard>(store_, digest));
       if (shard.has_sums()) sums = shard.sums();
       for (const v1::KernelChange& change : shard.changes()) {
-        RETURN_IF_ERROR(WriteChange(s, rules, change));
+        RETURN_IF_ERROR(WriteChange(s, rules, results, change));
       }
     }
     counts_.changes += sums.changes();
     counts_.kernels += sums.kernels();
+    counts_.compiled += results.kernels();
     counts_.sources.push_back({{"repository", index_.sources[static_cast<size_t>(s)].repository},
                                {"commits", sums.commits_seen()},
                                {"end", sums.end()},
@@ -144,7 +149,8 @@ class HistoryWriter {
     return absl::OkStatus();
   }
 
-  absl::Status WriteChange(int s, const SourceRules& rules, const v1::KernelChange& change) {
+  absl::Status WriteChange(int s, const SourceRules& rules, const VersionResults& results,
+                           const v1::KernelChange& change) {
     std::optional<uint32_t> head;
     if (change.has_head()) {
       if (change.head() < 0 || change.head() >= rules.kernels) {
@@ -156,18 +162,29 @@ class HistoryWriter {
     std::string reason = FindReason(rules, change, head, row);
     if (reason.empty()) {
       FillRow(s, change, &row);
+      RETURN_IF_ERROR(FillResults(results, change.before(), row.mutable_before()));
+      RETURN_IF_ERROR(FillResults(results, change.after(), row.mutable_after()));
       if (!RedactTexts(index_.manifest.quality(), &row)) reason = "secret";
     }
     if (!reason.empty()) {
       ++counts_.withheld[reason];
       return absl::OkStatus();
     }
+    FillTurns(&row);
+    CountRow(row);
+    RETURN_IF_ERROR(WriteConversations(s, head ? rules.tiers[*head - rules.first_number] : 0, row));
+    return sinks_.tables->Append(&row);
+  }
+
+  void CountRow(const v1::HistoryRow& row) {
     ++counts_.rows;
     ++counts_.kinds[row.kind()];
     ++counts_.matches[row.match()];
     counts_.with_claims += row.claims().empty() ? 0 : 1;
-    RETURN_IF_ERROR(WriteConversations(s, head ? rules.tiers[*head - rules.first_number] : 0, row));
-    return sinks_.tables->Append(&row);
+    if (!row.has_repair()) return;
+    ++counts_.judged;
+    if (row.repair()) ++counts_.repairs[row.kind()];
+    if (row.breaks()) ++counts_.breaks[row.kind()];
   }
 
   absl::Status WriteConversations(int s, int32_t tier, const v1::HistoryRow& change) {
@@ -275,6 +292,13 @@ class HistoryWriter {
     out->set_role(version.role());
   }
 
+  static absl::Status FillResults(const VersionResults& results, const v1::KernelVersion& version,
+                                  v1::HistoryRow::Version* out) {
+    ASSIGN_OR_RETURN(const v1::CompiledKernel* const compiled, results.Find(version));
+    if (compiled != nullptr) FillCompile(*compiled, out->mutable_compile());
+    return absl::OkStatus();
+  }
+
   static void FillClaim(const v1::Claim& claim, v1::HistoryRow::Claim* out) {
     out->set_form(claim.form());
     out->set_text(claim.text());
@@ -296,6 +320,11 @@ class HistoryWriter {
 
 Json HistoryCounts::ToJson() const {
   if (!is_asked) return nullptr;
+  Json compile = nullptr;
+  if (compiles) {
+    compile = {
+        {"versions", compiled}, {"judged", judged}, {"repairs", repairs}, {"breaks", breaks}};
+  }
   return {{"sources", sources},
           {"changes", changes},
           {"kernels", kernels},
@@ -303,6 +332,7 @@ Json HistoryCounts::ToJson() const {
           {"kinds", kinds},
           {"matches", matches},
           {"with_claims", with_claims},
+          {"compile", std::move(compile)},
           {"withheld", withheld}};
 }
 
@@ -311,6 +341,14 @@ std::optional<std::map<std::string, int64_t>> HistoryCounts::GetOutcomes() const
   std::map<std::string, int64_t> outcomes = withheld;
   outcomes["rows"] = rows;
   return outcomes;
+}
+
+std::optional<std::map<std::string, int64_t>> HistoryCounts::GetTurns() const {
+  if (!is_asked || !compiles) return std::nullopt;
+  std::map<std::string, int64_t> turns = {{"judged", judged}, {"repairs", 0}, {"breaks", 0}};
+  for (const auto& [kind, count] : repairs) turns["repairs"] += count;
+  for (const auto& [kind, count] : breaks) turns["breaks"] += count;
+  return turns;
 }
 
 absl::StatusOr<HistoryCounts> WriteHistory(cas::BlobStore& store, const DatasetIndex& index,

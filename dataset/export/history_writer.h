@@ -28,11 +28,20 @@ struct HistoryCounts {
   std::map<std::string, int64_t> kinds;     // rows by kind
   std::map<std::string, int64_t> matches;   // rows by match
   std::map<std::string, int64_t> withheld;  // changes without a row, by reason
+  // The compilers' results, if the job compiles.
+  bool compiles = false;
+  int64_t compiled = 0;                    // distinct kernels of versions, withheld ones included
+  int64_t judged = 0;                      // rows with both sides judged by a compiler
+  std::map<std::string, int64_t> repairs;  // among these, by kind
+  std::map<std::string, int64_t> breaks;   // likewise
 
   // Null if no source has a history.
   Json ToJson() const;
   // The "rows", and the changes that are withheld; nullopt likewise.
   std::optional<std::map<std::string, int64_t>> GetOutcomes() const;
+  // The rows that are "judged", "repairs" and "breaks"; nullopt likewise, and if the job does not
+  // compile.
+  std::optional<std::map<std::string, int64_t>> GetTurns() const;
 };
 
 // The parts of an export that changes give something to. All must outlive the call.

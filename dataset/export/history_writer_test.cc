@@ -58,9 +58,38 @@ class HistoryWriterTest : public ExporterTest {
     return Export();
   }
 
+  // Gives a version a module, and what a compiler makes of it.
+  void Compile(v1::CompileStatus status, const std::string& module, v1::KernelVersion* version) {
+    version->set_module(module);
+    version->set_compiled(kernels_.kernels_size());
+    kernels_.add_kernels()->set_module(module);
+    v1::CompileResult* result = compiled_.add_kernels()->add_results();
+    result->set_toolchain("triton-3.9.0");
+    result->set_target("cuda:90");
+    result->set_status(status);
+    if (status == v1::COMPILE_STATUS_OK) {
+      result->set_registers(32);
+    } else {
+      result->set_stage("frontend");
+      result->set_message("NameError: jane@example.org");
+      result->set_line(2);
+    }
+  }
+
+  absl::Status ExportCompiled() {
+    manifest_.mutable_compile()->add_toolchains("triton-3.9.0");
+    v1::ManifestSource& source = *manifest_.mutable_sources(0);
+    *source.add_version_kernels() = *cas::PutMessage(store_, kernels_);
+    *source.add_version_compiled() = *cas::PutMessage(store_, compiled_);
+    source.add_version_parts(1);
+    return ExportHistory();
+  }
+
   Json Withheld() { return Json::parse(File("report.json"))["history"]["withheld"]; }
 
   v1::ChangeShard shard_;
+  v1::KernelShard kernels_;
+  v1::CompiledShard compiled_;
 };
 
 TEST_F(HistoryWriterTest, ARowNamesItsKernelAndItsCommit) {
@@ -89,6 +118,7 @@ TEST_F(HistoryWriterTest, ARowNamesItsKernelAndItsCommit) {
   EXPECT_EQ(report["kernels"], 1);
   EXPECT_EQ(report["kinds"]["fix"], 1);
   EXPECT_EQ(report["with_claims"], 1);
+  EXPECT_EQ(report["compile"], nullptr) << "the job does not compile";
 }
 
 TEST_F(HistoryWriterTest, ChangesGoWithTheFateOfTheirKernel) {
@@ -117,6 +147,47 @@ TEST_F(HistoryWriterTest, VersionsThatMustNotGetOutAreWithheld) {
   EXPECT_EQ(Withheld()["license_files"], 1);
   EXPECT_EQ(Withheld()["opt_out"], 1);
   EXPECT_EQ(Withheld()["secret"], 1);
+}
+
+TEST_F(HistoryWriterTest, BothSidesHaveWhatCompilersMadeOfThem) {
+  v1::KernelChange& change = AddChange("1", 0);
+  Compile(v1::COMPILE_STATUS_ERROR, "# jane@example.org\ndef k(): pass\n", change.mutable_before());
+  Compile(v1::COMPILE_STATUS_OK, "def k(): return\n", change.mutable_after());
+  v1::KernelChange& broken = AddChange("2", 0);
+  Compile(v1::COMPILE_STATUS_OK, "a", broken.mutable_before());
+  Compile(v1::COMPILE_STATUS_ERROR, "b", broken.mutable_after());
+  Compile(v1::COMPILE_STATUS_OK, "c", AddChange("3", 0).mutable_after());
+  manifest_.mutable_quality()->set_emails(v1::SENSITIVE_POLICY_REDACT);
+  ASSERT_THAT(ExportCompiled(), IsOk());
+  const std::vector<Json> rows = Lines("history.jsonl");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["repair"], true);
+  EXPECT_EQ(rows[0]["breaks"], false);
+  EXPECT_EQ(rows[0]["turns"][0]["before"], "error");
+  EXPECT_EQ(rows[0]["turns"][0]["message"], "NameError: xxxx@xxxxxxx.xxx") << "as the module";
+  const Json& refused = rows[0]["before"]["compile"]["results"][0];
+  EXPECT_EQ(refused["message"], "NameError: xxxx@xxxxxxx.xxx");
+  EXPECT_EQ(refused["line"], 2);
+  EXPECT_EQ(refused["registers"], nullptr);
+  EXPECT_EQ(rows[0]["after"]["compile"]["results"][0]["registers"], 32);
+  EXPECT_EQ(rows[1]["breaks"], true);
+  EXPECT_EQ(rows[2]["before"]["compile"], nullptr);
+  EXPECT_EQ(rows[2]["repair"], nullptr) << "only one side was compiled";
+  EXPECT_EQ(
+      Json::parse(File("report.json"))["history"]["compile"],
+      Json({{"versions", 5}, {"judged", 2}, {"repairs", {{"fix", 1}}}, {"breaks", {{"fix", 1}}}}));
+}
+
+TEST_F(HistoryWriterTest, AWithheldVersionHasNoOutcome) {
+  v1::KernelChange& change = AddChange("1", 1);  // its kernel is rejected
+  Compile(v1::COMPILE_STATUS_ERROR, "a", change.mutable_before());
+  Compile(v1::COMPILE_STATUS_OK, "b", change.mutable_after());
+  ASSERT_THAT(ExportCompiled(), IsOk());
+  const Json history = Json::parse(File("report.json"))["history"];
+  EXPECT_EQ(history["rows"], 0);
+  EXPECT_EQ(history["compile"]["judged"], 0);
+  EXPECT_EQ(history["compile"]["repairs"], Json::object());
+  EXPECT_EQ(File("report.json").find("NameError"), std::string::npos);
 }
 
 TEST_F(HistoryWriterTest, AKernelThatTheSourceDoesNotHaveIsDamage) {

@@ -87,6 +87,19 @@ void Replace(const Replacements& replacements, Message* message) {
   }
 }
 
+// Replaces the words in the results of compilers, a message of the store or of a row: messages
+// quote the code, and values of constants are code.
+template <typename Compiled>
+void ReplaceInResults(const Replacements& replacements, Compiled* compiled) {
+  const auto replace = [&](std::string* text) { absl::StrReplaceAll(replacements, text); };
+  for (auto& import : *compiled->mutable_imports()) replace(import.mutable_error());
+  for (auto& result : *compiled->mutable_results()) replace(result.mutable_message());
+  for (auto& signature : *compiled->mutable_signatures()) {
+    for (auto& value : *signature.mutable_constexprs()) replace(value.mutable_value());
+    for (auto& option : *signature.mutable_options()) replace(option.mutable_value());
+  }
+}
+
 }  // namespace
 
 // E-mail addresses have a policy of their own; all other findings are secrets.
@@ -108,18 +121,10 @@ std::string RedactedText(const std::string& text, const v1::Kernel& kernel,
   return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
 }
 
-// Messages of compilers quote the code, and values of constants are code.
 v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
                                     const v1::Quality& quality, const v1::QualityPolicy& policy) {
   const Replacements replacements = MakeReplacements(kernel, quality, policy);
-  if (replacements.empty()) return compiled;
-  const auto redact = [&](std::string* text) { absl::StrReplaceAll(replacements, text); };
-  for (v1::ModuleImport& import : *compiled.mutable_imports()) redact(import.mutable_error());
-  for (v1::CompileResult& result : *compiled.mutable_results()) redact(result.mutable_message());
-  for (v1::KernelSignature& signature : *compiled.mutable_signatures()) {
-    for (v1::ConstexprValue& value : *signature.mutable_constexprs()) redact(value.mutable_value());
-    for (v1::CompileOption& option : *signature.mutable_options()) redact(option.mutable_value());
-  }
+  if (!replacements.empty()) ReplaceInResults(replacements, &compiled);
   return compiled;
 }
 
@@ -162,7 +167,11 @@ bool RedactTexts(const v1::QualityPolicy& policy, v1::HistoryRow* row) {
   }
   if (quality.sensitive_size() >= static_cast<int>(sensitive::kMaxSensitive)) return false;
   const Replacements replacements = MakeReplacements(texts, quality, policy);
-  if (!replacements.empty()) Replace(replacements, row);
+  if (replacements.empty()) return true;
+  Replace(replacements, row);
+  for (v1::HistoryRow::Version* version : {row->mutable_before(), row->mutable_after()}) {
+    if (version->has_compile()) ReplaceInResults(replacements, version->mutable_compile());
+  }
   return true;
 }
 

@@ -32,6 +32,7 @@ constexpr size_t kMaxDiffBytes = 6 << 10;
 constexpr size_t kMaxDetailBytes = 2 << 10;  // in a question
 constexpr size_t kMaxAnswerBytes = 600;      // of details in an answer
 constexpr int kMaxKernels = 8;               // that a commit changes
+constexpr size_t kMaxMendedLines = 8;        // that an error explains without a message
 constexpr double kMinSimilarity = 0.6;       // below, a kernel was written anew
 constexpr size_t kMinTopicWords = 2;         // of a subject
 constexpr size_t kMinDetailWords = 4;        // of a message with less in its subject
@@ -71,16 +72,23 @@ double GetSimilarity(const Tokens& a, const Tokens& b) {
              : 2.0 * static_cast<double>(both) / static_cast<double>(a.size() + b.size());
 }
 
-// Returns the tokens between the brackets after the function's name.
-Tokens ReadParameters(const Tokens& tokens, string_view name) {
+// Returns the tokens between the brackets after the function's name. In Python without annotations,
+// since a launch does not depend on them.
+Tokens ReadParameters(const Tokens& tokens, string_view name, code::Language language) {
   size_t at = 0;
   while (at + 1 < tokens.size() && (tokens[at].text != name || tokens[at + 1].text != "(")) ++at;
   Tokens parameters;
   int depth = 0;
+  bool annotation = false;
   for (++at; at < tokens.size(); ++at) {
-    depth += tokens[at].text == "(" ? 1 : tokens[at].text == ")" ? -1 : 0;
+    const string_view text = tokens[at].text;
+    depth += text == "(" || text == "[" ? 1 : text == ")" || text == "]" ? -1 : 0;
     if (depth == 0) break;
-    parameters.push_back(tokens[at]);
+    if (depth == 1 && language == code::Language::kPython) {
+      if (text == ":") annotation = true;
+      if (text == "," || text == "=") annotation = false;
+    }
+    if (!annotation) parameters.push_back(tokens[at]);
   }
   return parameters;
 }
@@ -176,6 +184,13 @@ std::vector<string_view> FindLines(string_view diff, char mark) {
   return lines;
 }
 
+// Returns a line of a text, from 1, without the blanks around it; empty if it has no such line.
+string_view GetLine(string_view text, int number) {
+  const std::vector<string_view> lines = absl::StrSplit(text, '\n');
+  if (number < 1 || static_cast<size_t>(number) > lines.size()) return "";
+  return absl::StripAsciiWhitespace(lines[static_cast<size_t>(number) - 1]);
+}
+
 std::string Dedented(string_view source, code::Language language) {
   if (language != code::Language::kPython) return std::string(source);
   return code::DedentPython(source).value_or(std::string(source));
@@ -234,9 +249,16 @@ class ChangeConversationMaker {
   }
 
   Conversations Run() {
-    const string_view reason = FindReason();
-    if (row_.kind() == "fix") Rewrite(kRepair, reason);
-    if (row_.kind() == "speed" || row_.kind() == "tuning") Rewrite(kOptimise, reason);
+    const string_view of_change = FindChangeReason();
+    const string_view of_message = FindMessageReason();
+    const string_view reason = of_change.empty() ? of_message : of_change;
+    const bool repairs = row_.repair();
+    if (repairs && (of_message.empty() || IsMended())) {
+      Rewrite(kRepair, of_change, of_message.empty());
+    } else if (repairs || row_.kind() == "fix") {
+      Rewrite(kRepair, reason, /*tells=*/true);
+    }
+    if (row_.kind() == "speed" || row_.kind() == "tuning") Rewrite(kOptimise, reason, true);
     Review(reason);
     return std::move(all_);
   }
@@ -283,13 +305,18 @@ class ChangeConversationMaker {
   }
 
   // Returns why the change gives no conversation at all; empty if it may.
-  string_view FindReason() const {
+  string_view FindChangeReason() const {
     if (row_.merge()) return "merge";
     if (row_.kind() == "revert" || !row_.reverted_by().empty()) return "reverted";
     if (SameCode(before_, after_)) return "no_code";
     if (row_.match() == "split" || GetSimilarity(before_, after_) < kMinSimilarity) {
       return "rewritten";
     }
+    return "";
+  }
+
+  // Returns why its message does not tell what changes.
+  string_view FindMessageReason() const {
     const size_t subject = FindTopics(message_.subject).size();
     const size_t details = FindTopics(message_.details).size();
     if (subject < kMinTopicWords && subject + details < kMinDetailWords) return "message";
@@ -298,33 +325,65 @@ class ChangeConversationMaker {
     return "";
   }
 
-  // Asks for the kernel after the change.
-  void Rewrite(Template name, string_view reason) {
+  // Says whether so few lines change that a compiler's error tells what to do.
+  bool IsMended() const {
+    return std::max(FindLines(row_.diff(), '+').size(), FindLines(row_.diff(), '-').size()) <=
+           kMaxMendedLines;
+  }
+
+  // Asks for the kernel after the change. `tells`: the message says what changes.
+  void Rewrite(Template name, string_view reason, bool tells) {
     if (reason.empty() && name == kOptimise && !IsExplained()) reason = "unexplained";
     if (reason.empty()) reason = FindCodeReason();
     if (!reason.empty()) return Skip(name, reason);
     const string_view noun =
         row_.after().role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
     const std::string language = dsl::GetTitle(row_.after().dsl());
-    std::string text =
-        name == kRepair ? absl::StrCat("This ", language, " ", noun, " has a fault:\n\n")
-                        : absl::StrCat("This ", language, " ", noun, " is to be made faster:\n\n");
-    absl::StrAppend(&text, FencedCode(GetShown()), "\n\nThe commit that ",
-                    name == kRepair ? "mends it" : "does so", " says:\n\n", message_.subject, "\n");
-    const std::string details = CutDetails(message_.details, kMaxDetailBytes);
-    if (!details.empty()) absl::StrAppend(&text, "\n", details, "\n");
+    const bool refused = name == kRepair && row_.repair();
+    std::string text = absl::StrCat("This ", language, " ", noun,
+                                    refused           ? " does not compile"
+                                    : name == kRepair ? " has a fault"
+                                                      : " is to be made faster",
+                                    ":\n\n", FencedCode(GetShown()), "\n");
+    if (refused) absl::StrAppend(&text, GetError());
+    if (tells) {
+      absl::StrAppend(&text, "\nThe commit that ", name == kRepair ? "mends it" : "does so",
+                      " says:\n\n", message_.subject, "\n");
+      const std::string details = CutDetails(message_.details, kMaxDetailBytes);
+      if (!details.empty()) absl::StrAppend(&text, "\n", details, "\n");
+    }
     absl::StrAppend(&text, "\nWrite `", row_.after().name(), "` anew, with its decorators.");
     Ask(name, std::move(text), FencedCode(Dedented(row_.after().source(), language_)));
   }
 
+  // Returns what the first compiler that turns says of the code before.
+  std::string GetError() const {
+    const v1::HistoryRow::Turn& turn = row_.turns(0);
+    const string_view line = GetLine(row_.before().module(), turn.line());
+    return absl::StrCat("\n", turn.toolchain(), " refuses it for ", turn.target(),
+                        line.empty() ? "" : absl::StrCat(" in the line `", line, "`"), ":\n\n",
+                        Fenced(absl::StripAsciiWhitespace(turn.message()), "text"), "\n");
+  }
+
+  // Says whether a compiler refuses the code after the change, and none takes it.
+  bool IsRefused() const {
+    bool refused = false;
+    for (const auto& result : row_.after().compile().results()) {
+      if (result.status() == v1::COMPILE_STATUS_OK) return false;
+      refused = refused || result.status() == v1::COMPILE_STATUS_ERROR;
+    }
+    return refused;
+  }
+
   // Returns why the code after the change cannot be asked for.
   string_view FindCodeReason() const {
+    if (IsRefused()) return "refused";
     const std::string shown = GetShown();
     if (shown.size() > kMaxCodeBytes || row_.after().source().size() > kMaxCodeBytes) {
       return "too_long";
     }
-    if (!SameCode(ReadParameters(before_, row_.before().name()),
-                  ReadParameters(after_, row_.after().name())) ||
+    if (!SameCode(ReadParameters(before_, row_.before().name(), language_),
+                  ReadParameters(after_, row_.after().name(), language_)) ||
         ReadGrid(before_) != ReadGrid(after_)) {
       return "launch";
     }

@@ -76,6 +76,68 @@ TEST(ChangeConversations, ARepairShowsTheFaultAndAnswersWithTheFix) {
   EXPECT_THAT(repair.assistant, Not(HasSubstr("```\n\n")));
 }
 
+// Makes the change a repair by what a compiler says of the line before it.
+v1::HistoryRow Refused(v1::HistoryRow row) {
+  row.mutable_before()->set_module(absl::StrCat("import triton\n\n", row.before().source()));
+  row.mutable_after()->set_module(absl::StrCat("import triton\n\n", row.after().source()));
+  row.mutable_after()->mutable_compile()->add_results()->set_status(v1::COMPILE_STATUS_OK);
+  row.set_repair(true);
+  v1::HistoryRow::Turn* turn = row.add_turns();
+  turn->set_toolchain("triton-3.9.0");
+  turn->set_target("cuda:90");
+  turn->set_message("ValueError: no mask\n");
+  turn->set_line(6);
+  return row;
+}
+
+TEST(ChangeConversations, ARepairShowsWhatTheCompilerSays) {
+  constexpr char kError[] =
+      "```\n\ntriton-3.9.0 refuses it for cuda:90 in the line `v = tl.load(x + i)`:\n\n"
+      "```text\nValueError: no mask\n```\n\n";
+  for (const char* kind : {"fix", "unknown"}) {
+    const Conversation repair = Ask(Refused(Change(kind, kFix)))["repair"];
+    EXPECT_EQ(repair.user,
+              absl::StrCat("This Triton kernel does not compile:\n\n```python\nimport triton\n\n",
+                           kBefore, kError,
+                           "The commit that mends it says:\n\nMask the load of the tail\n\n"
+                           "The last block read past the end of x.\n\n"
+                           "Write `tail_kernel` anew, with its decorators."));
+    EXPECT_THAT(repair.assistant, HasSubstr(kNew));
+  }
+  v1::HistoryRow row = Refused(Change("unknown", "wip"));
+  EXPECT_THAT(Ask(row)["repair"].user,
+              EndsWith(absl::StrCat(kError, "Write `tail_kernel` anew, with its decorators.")))
+      << "the error says enough of few lines";
+  EXPECT_EQ(WhyNot("review", row), "message");
+  row.mutable_turns(0)->set_line(0);
+  EXPECT_THAT(Ask(row)["repair"].user, HasSubstr("refuses it for cuda:90:\n"));
+  std::string more;
+  for (int i = 0; i < 9; ++i) absl::StrAppend(&more, "+    v = v + 1\n");
+  row.set_diff(absl::StrCat(row.diff(), more));
+  EXPECT_EQ(WhyNot("repair", row), "message") << "it changes more than the error is about";
+}
+
+TEST(ChangeConversations, NoAnswerIsRefusedByTheCompilers) {
+  v1::HistoryRow row = Change("fix", kFix);
+  auto& results = *row.mutable_after()->mutable_compile()->mutable_results();
+  results.Add()->set_status(v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_THAT(WhyNot("repair", row), IsEmpty());
+  results.Add()->set_status(v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(WhyNot("repair", row), "refused");
+  row.set_kind("speed");
+  EXPECT_EQ(WhyNot("optimise", row), "refused");
+  EXPECT_THAT(WhyNot("review", row), IsEmpty()) << "its answer is no code";
+  results.Add()->set_status(v1::COMPILE_STATUS_OK);
+  EXPECT_THAT(WhyNot("optimise", row), IsEmpty());
+}
+
+TEST(ChangeConversations, AnAnnotationChangesNoLaunch) {
+  v1::HistoryRow row = Change("fix", kFix);
+  row.mutable_after()->set_source(
+      absl::StrReplaceAll(row.after().source(), {{"(x, y, n, ", "(x, y, n: tl.constexpr, "}}));
+  EXPECT_THAT(WhyNot("repair", row), IsEmpty());
+}
+
 TEST(ChangeConversations, EachKindHasItsTemplates) {
   EXPECT_EQ(Ask(Change("fix", kFix)).count("optimise"), 0u);
   for (const char* kind : {"speed", "tuning"}) {

@@ -1,5 +1,7 @@
-"""A source with a history: changes of kernels through moves, reverts and licences; other jobs are as they were."""
+"""A source with a history: changes of kernels through moves, reverts and licences, and what compilers make of both sides; other jobs are
+as they were. Without installed toolchains nothing is compiled: tests/run.sh --toolchains."""
 
+import hashlib
 import json
 import pathlib
 import tempfile
@@ -23,9 +25,13 @@ def gone_kernel(x, y, n, B: tl.constexpr):
 """
 FIXED = SCALE.replace("tl.load(x + i, mask=i < n)", "tl.load(x + i, mask=i < n, other=0.0)")
 FASTER = FIXED.replace("* 2", "* 2.0")
+REFUSED = SCALE.replace("tl.load", "tl.laod")
+BROKEN = FIXED.replace("tl.store", "tl.sotre")
 
 
-class History(unittest.TestCase):
+class Repository(unittest.TestCase):
+    """Its source is made commit by commit."""
+
     maxDiff = None
 
     def setUp(self):
@@ -47,6 +53,16 @@ class History(unittest.TestCase):
         harness.git("commit", "-q", "--allow-empty", "-m", message, cwd=self.work)
         self.commits.append(harness.git("rev-parse", "HEAD", cwd=self.work))
 
+    def job(self, name, history="true", more="", extra=""):
+        path = self.folder / f"{name}.yaml"
+        path.write_text(f"name: history\n{more}sources:\n  - git: {self.work}\n    name: source\n    history: {history}\n{extra}")
+        return path
+
+    def rows(self, out):
+        return [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+
+
+class History(Repository):
     def make_history(self):
         self.commit({"LICENSE": harness.MIT_TEXT, "lib/ops.py": HEAD + SCALE + GONE, "lib/unrelated.py": "A = 1\n"}, "start")
         self.commit({"lib/ops.py": HEAD + FIXED + GONE},
@@ -57,14 +73,6 @@ class History(unittest.TestCase):
         self.commit({"lib/kernels/scale.py": HEAD + FIXED + GONE}, "Go back")
         self.commit({"lib/kernels/scale.py": HEAD + FIXED + GONE.replace("exp", "exp2")}, "[Feature] Take exp2")
         self.commit({"lib/kernels/scale.py": HEAD + FIXED}, "Remove gone_kernel")
-
-    def job(self, name, history="true", more="", extra=""):
-        path = self.folder / f"{name}.yaml"
-        path.write_text(f"name: history\n{more}sources:\n  - git: {self.work}\n    name: source\n    history: {history}\n{extra}")
-        return path
-
-    def rows(self, out):
-        return [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
 
     def test_changes_are_found_through_a_move_and_are_the_same_on_a_cluster_and_from_the_lock(self):
         self.make_history()
@@ -166,6 +174,68 @@ class History(unittest.TestCase):
         self.assertNotIn("history", report["stages"])
         self.assertIsNone(report["history"])
         self.assertFalse((out / "history.jsonl").exists())
+
+
+COMPILE = "compile: {toolchains: [triton-3.9.0], targets: ['cuda:90'], keep: [ttir]}\n"
+
+
+class CompiledHistory(Repository):
+    def setUp(self):
+        self.toolchains, why = harness.installed_toolchains()
+        if why:
+            self.skipTest(f"nothing is compiled here: {why}")
+        super().setUp()
+        for text, message in ((REFUSED, "start"), (SCALE, "Fix the name of the function that loads"), (FIXED, "Take zeros beyond the end"),
+                              (BROKEN, "Speed up the store of the tail"), (FIXED, "Go back")):
+            self.commit({"LICENSE": harness.MIT_TEXT, "lib/ops.py": HEAD + text}, message)
+
+    def crawl(self, name, *flags, data="data", **more):
+        out = self.folder / name
+        return harness.crawl(self.job(name, more=COMPILE, **more), out, self.folder / data, *flags, timeout=900), out
+
+    def test_both_sides_are_compiled_and_an_error_that_goes_is_a_repair(self):
+        ended, out = self.crawl("out")
+        self.assertIn("compiled     4 judged; repairs 2, breaks 1\n", ended.stdout)
+        self.assertEqual(row_schema.problems(out), [])
+        rows = self.rows(out)
+        self.assertEqual([(row["kind"], row["repair"], row["breaks"]) for row in rows],
+                         [("revert", True, False), ("speed", False, True), ("unknown", False, False), ("fix", True, False)])
+        _, broken, unchanged, repair = rows
+        turn, = repair["turns"]
+        self.assertEqual((turn["toolchain"], turn["target"], turn["before"], turn["after"], turn["stage"]),
+                         ("triton-3.9.0", "cuda:90", "error", "ok", "frontend"))
+        self.assertIn("laod", turn["message"])
+        self.assertIn("tl.laod", repair["before"]["module"].splitlines()[turn["line"] - 1])
+        self.assertEqual([turn["after"] for turn in broken["turns"]], ["error"])
+        self.assertEqual(unchanged["turns"], [])
+        kernel, = harness.rows_of(out, "kernels")
+        self.assertEqual(unchanged["after"]["compile"], kernel["compile"], "the same text as the kernel's")
+        self.assertEqual(len(harness.rows_of(out, "ir")), 1, "no form of a version is kept")
+        compiled = json.loads((out / "report.json").read_text())["history"]["compile"]
+        self.assertEqual(compiled, {"versions": 4, "judged": 4, "repairs": {"fix": 1, "revert": 1}, "breaks": {"speed": 1}})
+        asked = {row["template"]: row["messages"] for row in harness.rows_of(out, "instruct") if row["change_id"] == repair["change_id"]}
+        self.assertIn("does not compile", asked["repair"][1]["content"])
+        self.assertIn(turn["message"], asked["repair"][1]["content"])
+        self.assertIn("tl.load(", asked["repair"][2]["content"])
+        self.assertNotIn("optimise", {row["template"] for row in harness.rows_of(out, "instruct") if row["change_id"]})
+
+        self.crawl("one", "--workers", "1", data="one-data")
+        self.crawl("again")
+        with harness.Cluster(self.folder / "cluster") as cluster:
+            cluster.start_workers(each=2, toolchains=self.toolchains)
+            cluster.client("submit", self.job("out", more=COMPILE), "--wait", "--out", self.folder / "two", timeout=900)
+        for other in ("one", "again", "two"):
+            self.assertEqual(harness.tree_hashes(self.folder / other), harness.tree_hashes(out), other)
+
+    def test_a_version_that_does_not_get_out_has_no_outcome(self):
+        opted_out = "opt_out:\n  - sha256: " + hashlib.sha256(REFUSED.encode()).hexdigest() + "\n    repository: source\n"
+        out = self.folder / "less"
+        harness.crawl(self.job("less", more=COMPILE + opted_out), out, self.folder / "data", timeout=900)
+        report = json.loads((out / "report.json").read_text())["history"]
+        self.assertEqual((report["withheld"], report["compile"]["repairs"]), ({"opt_out": 1}, {"revert": 1}))
+        for path in out.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"laod", path.read_bytes(), path)
 
 
 if __name__ == "__main__":
