@@ -79,13 +79,21 @@ def tile_kernel(x_ptr, out_ptr, rows, columns, factor, BLOCK: tl.constexpr):
 '''
 ONLY = '''@triton.jit
 def only_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    """Doubles; the tests have one case of it."""
+    """Doubles; the tests have one case of it, which can be changed."""
 ''' + START + '''    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) * 2, mask=mask)
 
 
 '''
+FIXED = '''@triton.jit
+def fixed_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    """Doubles integers; its one case has no size, no option and no random number that could be changed."""
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at) * 2)
+
+
+'''
 TESTS = '''import torch
-from ops import act_kernel, gate_kernel, norm_kernel, only_kernel, p_loss_kernel, tile_kernel
+from ops import act_kernel, fixed_kernel, gate_kernel, norm_kernel, only_kernel, p_loss_kernel, tile_kernel
 
 
 def test_loss():
@@ -122,6 +130,12 @@ def test_only():
     x, out = torch.randn(100), torch.empty(100)
     only_kernel[(2,)](x, out, 100, BLOCK=64)
     torch.testing.assert_close(out, torch.add(x, x))
+
+
+def test_fixed():
+    x, out = torch.arange(64), torch.empty(64, dtype=torch.int64)
+    fixed_kernel[(1,)](x, out, BLOCK=64)
+    torch.testing.assert_close(out, torch.add(x, x))
 '''
 
 
@@ -130,18 +144,18 @@ class Maker:
         self.modules = {row["name"]: row["module"] for row in kernels.rows(dataset)}
         self.evidence = evidence
 
-    def case(self, kernel, inputs, shape, rest, written, grid):
-        """Adds a case: `inputs` by name, whose storages are random numbers, and an output `out_ptr`."""
+    def case(self, kernel, inputs, shape, rest, written, grid, dtype="float32"):
+        """Adds a case: `inputs` by name and an output `out_ptr`, all of four bytes an element."""
         from kernelmill.execution.case import Case
 
         storages = [storage for _, storage, _ in inputs]
         count = int(numpy.prod(shape))
         strides = (shape[1], 1) if len(shape) == 2 else (1,)
-        arguments = [view(name, "float32", place, own, (own[1], 1) if len(own) == 2 else (1,)) for place, (name, _, own) in enumerate(inputs)]
-        arguments += [view("out_ptr", "float32", len(storages), shape, strides), *rest]
+        arguments = [view(name, dtype, place, own, (own[1], 1) if len(own) == 2 else (1,)) for place, (name, _, own) in enumerate(inputs)]
+        arguments += [view("out_ptr", dtype, len(storages), shape, strides), *rest]
         case = Case.make(module_sha256=hashlib.sha256(self.modules[kernel].encode()).hexdigest(), kernel=kernel, arguments=arguments,
                          storages=[*storages, poison(4 * count)], grid=[*grid, 1, 1][:3], options={}, environment={},
-                         outputs=[{"storage": len(storages), "sha256": self.evidence.put(written.astype("f4").tobytes())}], ragged=True,
+                         outputs=[{"storage": len(storages), "sha256": self.evidence.put(written.astype("i4" if dtype == "int32" else "f4").tobytes())}], ragged=True,
                          tolerance={"float32": 2e-4}, origin={"recorded": {}}).check()
         self.evidence.add(case.row)
 
@@ -160,6 +174,10 @@ class Maker:
         self.case("only_kernel", [("x_ptr", storage, (n,))], (n,), [number("n", n), constexpr("BLOCK", 64)], 2 * values(storage).astype("f4"),
                   [-(-n // 64)])
 
+    def fixed(self):
+        storage = {"bytes": 256, "sha256": self.evidence.put(numpy.arange(64, dtype="i4").tobytes())}
+        self.case("fixed_kernel", [("x_ptr", storage, (64,))], (64,), [constexpr("BLOCK", 64)], 2 * numpy.arange(64, dtype="i4"), [1], "int32")
+
     def matrices(self, rows, columns, seed):
         first, second, shape = normal(seed, rows * columns), normal(seed + 1, columns), (rows, columns)
         x, bias = values(first).astype("f4").reshape(shape), values(second).astype("f4")
@@ -175,7 +193,7 @@ def make(work, threshold=0.0):
     """Makes a repository, its dataset with tasks, and evidence. Returns the dataset, and the evidence file. `threshold`: as of a run."""
     repository = work / "repository"
     repository.mkdir(parents=True)
-    (repository / "ops.py").write_text(HEAD + LOSS + ACT + GATE + NORM + TILE + ONLY)
+    (repository / "ops.py").write_text(HEAD + LOSS + ACT + GATE + NORM + TILE + ONLY + FIXED)
     (repository / "test_ops.py").write_text(TESTS)
     (repository / "LICENSE").write_text(harness.MIT_TEXT)
     job = {"name": "untold", "references": True, "dedup": {"threshold": 1.0}, "sources": [{"path": str(repository), "name": "demo"}]}
@@ -187,6 +205,7 @@ def make(work, threshold=0.0):
     for seed, (rows, columns) in ((31, (3, 60)), (41, (5, 50)), (51, (2, 64))):
         maker.matrices(rows, columns, seed)
     maker.only(100, 61)
+    maker.fixed()
     replay.run(work / "first", evidence, replay.Settings(mutants=8, bounds=Bounds(seconds=20), threshold=threshold))
     evidence.save()
     job["sources"].append({"path": str(work / "evidence"), "role": "evidence"})

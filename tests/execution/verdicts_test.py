@@ -57,11 +57,19 @@ class Verdicts(unittest.TestCase):
                 self.assertIn(found[-1], told)
 
     def test_a_verified_task_has_a_hidden_case(self):
-        self.assertEqual({name: row["not_verified"] for name, row in tasks.items() if not row["verified"]}, {"only_kernel": "no_hidden_case"})
+        self.assertEqual({name: row["not_verified"] for name, row in tasks.items() if not row["verified"]}, {"fixed_kernel": "no_hidden_case"})
         for row in tasks.values():
             self.assertEqual(bool(row["hidden_cases"]), row["verified"])
         listed = harness.run(harness.BIN / "kernelmill", "rejected", dataset, "--reason", "unverified").stdout
-        self.assertRegex(listed, "only_kernel .* no_hidden_case ")
+        self.assertRegex(listed, "fixed_kernel .* no_hidden_case ")
+        self.assertNotIn("only_kernel", listed)
+
+    def test_a_kernel_with_one_recorded_case_gets_a_second_one(self):
+        cases = [json.loads(line) for line in evidence.read_text().splitlines() if json.loads(line)["type"] == "case"]
+        origins = {name: sorted(origin for case in cases if case["kernel"] == name for origin in case["origin"]) for name in ("only_kernel", "fixed_kernel")}
+        self.assertEqual(origins, {"only_kernel": ["made", "recorded"], "fixed_kernel": ["recorded"]})
+        self.assertEqual([len(tasks["only_kernel"][key]) for key in ("cases", "hidden_cases")], [1, 1])
+        self.assertEqual([len(tasks["fixed_kernel"][key]) for key in ("cases", "hidden_cases")], [1, 0])
 
     def test_right_answers_are_correct_and_honest(self):
         for answer, found in outcomes(verdict_answers.RIGHT).items():
