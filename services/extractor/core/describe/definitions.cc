@@ -395,13 +395,14 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   int last_line = first->last_line;
   bool exports = false;
   for (const Statement* at = first; at != last; ++at) {
-    // x = x + 1 uses the x of a statement before it.
-    const bool simple = file.tree.GetKind(at->node) == Kind::kExpressionStatement;
+    // x = x + 1 uses the x of a statement before it, and so does if y: x = x + 1.
+    const Kind statement = file.tree.GetKind(at->node);
+    const bool simple = statement == Kind::kExpressionStatement;
     const std::vector<absl::string_view> bound = file.bindings.BoundNames(at->node);
     Append(bound, names);
-    Append(file.bindings.FreeNames(at->node, simple), uses);
+    Append(file.bindings.FreeNames(at->node, simple || statement == Kind::kIfStatement), uses);
     std::vector<absl::string_view> changed;
-    if (simple || IsCompound(file.tree.GetKind(at->node))) {
+    if (simple || IsCompound(statement)) {
       changed = FindChangedNames(file.tree, file.bindings, at->node);
     }
     Append(changed, names);

@@ -69,6 +69,24 @@ TEST(LinkedModuleTest, AWholeIfOrTryIsOneDefinition) {
   EXPECT_TRUE(shard.kernels(0).self_contained());  // without fast the handler runs
 }
 
+TEST(LinkedModuleTest, AnIfUsesWhatStatementsBeforeItBind) {
+  const std::string settings =
+      "DEVICE = 'cpu'\n"
+      "if fast():\n"
+      "    if DEVICE == 'cpu':\n"
+      "        DEVICE = 'cuda'\n"
+      "    N = len(DEVICE)\n"
+      "else:\n"
+      "    N = 1\n";
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"k.py", "import triton\nfrom m import N\n@triton.jit\ndef k(): return N\n"},
+       {"m.py", "def fast(): return True\n" + settings},
+       {"own.py", "import triton\n" + settings + "@triton.jit\ndef own(): return N\n"}});
+  ASSERT_EQ(shard.kernels_size(), 2);
+  EXPECT_THAT(shard.kernels(0).module(), ::testing::HasSubstr("\nDEVICE = 'cpu'\n\nif fast():"));
+  EXPECT_THAT(shard.kernels(1).module(), ::testing::HasSubstr("\nDEVICE = 'cpu'\n\nif fast():"));
+}
+
 TEST(LinkedModuleTest, ABlockThatHoldsKernelsIsTakenApart) {
   const v1::KernelShard shard = ExtractAndLink(
       "if available():\n"
