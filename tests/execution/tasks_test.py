@@ -308,6 +308,16 @@ class Sum(torch.nn.Module):
         with self.assertRaises(references.Unbound):
             self.bind("add_kernel", **self.module(f"return torch.frombuffer(open({str(evidence)!r}, 'rb').read(), dtype=torch.float32)"))
 
+    def test_a_reference_may_need_numpy_and_modules_that_stand_for_those_of_its_source(self):
+        helpers = "import types\nimport numpy\n\nhelpers = types.ModuleType('helpers')\n\nhelpers.twice = lambda x: 2 * x\n"
+        change = {**self.module("return numpy.add(helpers.twice(x), y)"), "self_contained": False,
+                  "unresolved_names": [{"name": "numpy", "reason": "package_import"}]}
+        binding, _ = self.bind("add_kernel", **{**change, "module": helpers + change["module"]})
+        self.assertEqual(dict(binding.parameters), {"x": "x_ptr", "y": "y_ptr"})
+        for name, reason in (("numpy", "repository_import"), ("vllm", "package_import")):
+            with self.assertRaisesRegex(references.Unbound, "not_self_contained"):
+                self.bind("add_kernel", **{**change, "unresolved_names": [{"name": name, "reason": reason}]})
+
     def test_what_is_no_function_of_torch_is_told_apart(self):
         for change, reason in (({"kind": "library_path"}, "library_path"), ({"self_contained": False}, "not_self_contained"),
                                ({"module": "import kernels\ndef reference(x): pass"}, "not_torch"), ({"module": "reference = 1"}, "no_function"),

@@ -29,7 +29,7 @@ REFERENCES = 4  # the most that are tried on a task
 VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test, and the most values of a name
 WRAPPER = "kernelmill_reference"
 SLACK = 4      # a reference may differ by so many tolerances: it adds in another order, and rounds at other places
-SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collections", "dataclasses", "operator", "__future__", "einops")
+SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collections", "dataclasses", "operator", "types", "__future__", "einops")
 _BACKWARD = re.compile("backward|bwd|(^|_)grad(s|ient|ients)?(_|$)")
 _GRADIENT = re.compile("grad|backward|bwd|vjp|^[dD](_?[oO]|_?[yY]|_?out|_?[xX]|_?[qQ]|_?[kK]|_?[vV]|_?[wW]|_?[hH])$", re.IGNORECASE)
 _NO_GRADIENT = ("no_grad", "enable_grad", "set_grad_enabled", "requires_grad", "requires_grad_", "is_grad_enabled")
@@ -153,13 +153,19 @@ def _is_literal(text: str) -> bool:
     return True
 
 
+def _needs_packages_only(reference: Row) -> bool:
+    """Returns whether all that a module lacks are packages of SOURCES, such as numpy: a Python that lacks one of them says so."""
+    lacks = reference["unresolved_names"]
+    return bool(lacks) and all(each["reason"] == "package_import" and each["name"].partition(".")[0] in SOURCES for each in lacks)
+
+
 def check_reference(reference: Row | None) -> _Callable:
-    """Returns the function of a row's reference. Unbound: it is missing, or no self-contained code of torch."""
+    """Returns the function of a row's reference. Unbound: it is missing, or needs more than torch and such packages."""
     if reference is None:
         raise Unbound("no_reference")
     if reference["kind"] == "library_path":
         raise Unbound("library_path")
-    if not reference["self_contained"]:
+    if not reference["self_contained"] and not _needs_packages_only(reference):
         raise Unbound("not_self_contained")
     try:
         tree = ast.parse(reference["module"])
