@@ -16,6 +16,7 @@
 #include "services/extractor/core/link/import_paths.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/reference/host_module.h"
+#include "services/extractor/core/reference/machine_facts.h"
 #include "services/extractor/core/reference/reach.h"
 #include "services/extractor/core/reference/source_facts.h"
 #include "services/extractor/core/reference/test_file.h"
@@ -112,7 +113,7 @@ class SourceReader {
     std::vector<std::string> paths;
     for (const auto& [path, text] : texts_) paths.push_back(path);
     std::sort(paths.begin(), paths.end());
-    scope_.emplace(std::move(definitions_), paths_);
+    scope_.emplace(StateMachineFacts(std::move(definitions_), paths_), paths_);
     modules_.emplace(*scope_, options_.max_module_bytes);
     Reach reach(*scope_, paths, facts_);
     for (size_t i = 0; i < kernels_.size(); ++i) {

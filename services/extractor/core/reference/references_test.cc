@@ -112,6 +112,113 @@ std::string ShowCase(const v1::ReferenceCase& one) {
   return absl::StrJoin(values, " ");
 }
 
+// A library that asks its machine what it is.
+constexpr char kRuntime[] = R"(import vendor_toolkit
+
+class Detector:
+    def __init__(self):
+        found = vendor_toolkit.detect()
+        self.name, self.vendor_name, self.support_fp64 = found
+
+device = Detector()
+)";
+constexpr char kConftest[] = R"(import pytest
+import yaml
+
+TO_CPU = False
+
+def pytest_configure(config):
+    global TO_CPU
+    TO_CPU = config.getoption("--ref") == "cpu"
+)";
+constexpr char kUtils[] = R"(import torch
+import lib
+from .conftest import TO_CPU
+
+fp64_is_supported = lib.runtime.device.support_fp64
+
+def to_reference(x, upcast=False):
+    if TO_CPU:
+        x = x.to("cpu")
+    return x.to(torch.float64) if upcast and fp64_is_supported else x
+
+def check_close(out, ref):
+    torch.testing.assert_close(out, lib.runtime.cast(ref))
+)";
+
+v1::TestReference FindTestWithRuntime(const std::string& test) {
+  std::vector<NamedText> texts = Library({{"lib/runtime.py", kRuntime},
+                                          {"tests/__init__.py", ""},
+                                          {"tests/conftest.py", kConftest},
+                                          {"tests/utils.py", kUtils},
+                                          {"tests/test_double.py", test}});
+  texts[0].second = R"(import torch
+from . import runtime
+from .layers import Double, double
+device = runtime.device.name
+vendor_name = runtime.device.vendor_name
+)";
+  const v1::KernelReferences found = Find(texts, "forward_kernel");
+  EXPECT_EQ(found.tests_size(), 1) << found.reason();
+  return found.tests().empty() ? v1::TestReference() : found.tests(0);
+}
+
+TEST(ReferencesTest, HelperOfTestsComesAlongWithWhatTheLibraryFindsOutOfTheMachine) {
+  const v1::TestReference test = FindTestWithRuntime(R"(import torch
+import lib
+from . import utils
+
+def test_double():
+    x = torch.randn(8, device=lib.device)
+    ref_x = utils.to_reference(x, True)
+    ref_out = torch.mul(ref_x, 2)
+    utils.check_close(lib.double(x), ref_out)
+)");
+  const v1::Reference& reference = test.reference();
+  EXPECT_TRUE(reference.self_contained()) << reference.DebugString();
+  EXPECT_THAT(reference.module(), HasSubstr("\nTO_CPU = False\n"));
+  EXPECT_THAT(reference.module(),
+              HasSubstr("\nfp64_is_supported = True  # lib.runtime.device.support_fp64\n"));
+  EXPECT_THAT(reference.module(), HasSubstr("\nutils.to_reference = to_reference\n"));
+  EXPECT_THAT(reference.module(), Not(HasSubstr("pytest")));
+}
+
+TEST(ReferencesTest, ConstantThatHandsOnWhatTheLibraryFoundOutHasItsValue) {
+  const v1::TestReference test = FindTestWithRuntime(R"(import torch
+import lib
+
+device = lib.device
+VENDOR = getattr(lib, "vendor_name", "")
+
+def test_double():
+    x = torch.randn(8, device=device)
+    ref_out = torch.mul(x.to(device if VENDOR == "nvidia" else "cpu"), 2)
+    torch.testing.assert_close(lib.double(x), ref_out)
+)");
+  EXPECT_TRUE(test.reference().self_contained()) << test.reference().DebugString();
+  EXPECT_THAT(
+      test.reference().module(),
+      HasSubstr("device = \"cuda\" if torch.cuda.is_available() else \"cpu\"  # lib.device\n"));
+  EXPECT_THAT(test.reference().module(), HasSubstr("VENDOR = \"nvidia\"  # lib.vendor_name\n"));
+}
+
+TEST(ReferencesTest, OtherFactsOfTheMachineAreNotGuessed) {
+  const v1::TestReference test = FindTestWithRuntime(R"(import torch
+import lib
+
+KIND = lib.runtime.device.kind
+VENDOR = getattr(lib.runtime, "vendor_name", "").upper()
+
+def test_double():
+    x = torch.randn(8)
+    ref_out = torch.mul(x, 2 if KIND else len(VENDOR))
+    torch.testing.assert_close(lib.double(x), ref_out)
+)");
+  EXPECT_FALSE(test.reference().self_contained());
+  EXPECT_THAT(test.reference().module(), HasSubstr("KIND = lib.runtime.device.kind\n"));
+  EXPECT_THAT(test.reference().module(), HasSubstr(", \"\").upper()\n"));
+}
+
 TEST(ReferencesTest, KernelWithoutTestHasTheReasonAndItsLauncherWithHelpers) {
   const v1::KernelReferences found = Find(Library({}), "forward_kernel");
   EXPECT_EQ(found.reason(), "no_test");
