@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
+#include "services/extractor/core/reference/host_module.h"
 
 namespace kernelmill::extractor {
 
@@ -124,7 +125,45 @@ std::vector<TestComparison> ComparisonFinder::Find(TestUnit& unit) {
     }
     if (found.size() == before) ReadAssert(unit, static_cast<int>(i), found);
   }
+  for (TestComparison& each : found) {
+    for (auto& [first, second] : each.pairs) RemoveSameHelper(unit, first, second);
+  }
   return found;
+}
+
+// Replaces to_numpy(a) and to_numpy(b) by a and b: a function of the source without kernels that
+// both sides go through makes neither.
+void ComparisonFinder::RemoveSameHelper(const TestUnit& unit, NodeId& first, NodeId& second) const {
+  const SyntaxTree& tree = unit.file().tree();
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const NodeId calls[] = {tree.StripParentheses(first), tree.StripParentheses(second)};
+    std::vector<Argument> arguments[2];
+    for (const int side : {0, 1}) {
+      if (tree.GetKind(calls[side]) != Kind::kCall) return;
+      for (const Argument& each : GetArguments(tree, calls[side])) arguments[side].push_back(each);
+    }
+    const NodeId function = tree.Child(calls[0], Field::kFunction);
+    const NodeId other = tree.Child(calls[1], Field::kFunction);
+    if (function == kNoNode || other == kNoNode || arguments[0].empty() ||
+        arguments[0].size() != arguments[1].size() ||
+        tree.GetText(function) != tree.GetText(other)) {
+      return;
+    }
+    for (size_t i = 0; i < arguments[0].size(); ++i) {
+      const bool same = tree.GetText(arguments[0][i].value) == tree.GetText(arguments[1][i].value);
+      if (arguments[0][i].keyword != arguments[1][i].keyword || same != (i > 0)) return;
+    }
+    const auto origins = unit.ResolveName(DottedExpression(tree, function));
+    const bool helper = std::all_of(origins.begin(), origins.end(), [&](const Origin* origin) {
+      const v1::Definition* definition = HostModules::FindDefinition(*origin);
+      const Reach::Node node = reach_.Find(*origin);
+      return definition != nullptr && definition->kind() == v1::Definition::KIND_FUNCTION &&
+             (node == Reach::kNone || reach_.WaysFrom(node).empty());
+    });
+    if (origins.empty() || !helper) return;
+    first = arguments[0][0].value;
+    second = arguments[1][0].value;
+  }
 }
 
 // Returns the form of a call of an installed package; empty for any other.

@@ -77,6 +77,7 @@ class ComparisonFinder {
   bool FindDifference(TestUnit& unit, int statement, NodeId node, TestComparison& added, int depth);
   static bool AddPairs(const TestUnit& unit, int statement, NodeId node, TestComparison& added,
                        int depth = 0);
+  void RemoveSameHelper(const TestUnit& unit, NodeId& first, NodeId& second) const;
   void AddTolerances(TestUnit& unit, const python::Call& call, const Helper* helper,
                      TestComparison& added) const;
 

@@ -202,6 +202,56 @@ def test_double():
   EXPECT_THAT(test.reference().module(), HasSubstr("VENDOR = \"nvidia\"  # lib.vendor_name\n"));
 }
 
+TEST(ReferencesTest, AHelperOfBothSidesIsNoReference) {
+  const v1::TestReference test = FindTest(R"(import numpy as np
+import torch
+from lib import double
+
+def to_numpy(x, copies=1):
+    return x.detach().cpu().numpy()
+
+def add_all(x):
+    return x + x
+
+def test_double():
+    x = torch.randn(8)
+    expected = add_all(x)
+    np.testing.assert_allclose(to_numpy(double(x), 2), to_numpy(expected, 2))
+)");
+  EXPECT_EQ(test.reference().name(), "add_all");
+}
+
+TEST(ReferencesTest, AKernelThatTheTestExpectsIsNotWhatItTests) {
+  const v1::TestReference test = FindTest(R"(import torch
+from lib import double
+
+def dequantize(x, scale):
+    return x.float() * scale
+
+def test_fast():
+    x = torch.randn(8)
+    ref_out = double(x)
+    test_state, test_scale = torch.ops.fast.double(x)
+    actual = dequantize(test_state, test_scale)
+    torch.testing.assert_close(actual, ref_out)
+)");
+  EXPECT_EQ(test.status(), "other_comparison");
+}
+
+TEST(ReferencesTest, ACountOfTheTestsParametersIsNoReference) {
+  const std::string test = R"(import pytest
+import torch
+from lib import double
+
+@pytest.mark.parametrize("rows,columns", [(2, 4), (8, 16)])
+def test_double(rows, columns):
+    y = double(torch.ones(rows, columns))
+    count = (y > 0).sum().item()
+    assert count == )";
+  EXPECT_EQ(FindTest(test + "rows * columns\n").status(), "no_reference");
+  EXPECT_EQ(FindTest(test + "torch.ones(rows, columns).sum() * columns\n").status(), "reference");
+}
+
 TEST(ReferencesTest, OtherFactsOfTheMachineAreNotGuessed) {
   const v1::TestReference test = FindTestWithRuntime(R"(import torch
 import lib

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "common/python/syntax/imports.h"
 #include "services/extractor/core/reference/fixtures.h"
 #include "services/extractor/core/tags/phrases.h"
@@ -49,6 +51,36 @@ bool IsBenchmark(const TestFile& file, NodeId function) {
   return false;
 }
 
+// Returns whether a side is named by one of the words.
+bool IsNamed(const SyntaxTree& tree, NodeId side, absl::Span<const absl::string_view> words) {
+  if (side == kNoNode) return false;
+  const std::vector<std::string> own = NameWords(BaseName(tree, tree.StripParentheses(side)));
+  return std::any_of(own.begin(), own.end(), [words](absl::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+// Returns whether the test says that it expects the side, and that the other one is what it tests:
+// ref_out beside test_out. If no kernel makes that one, the kernel is the reference of something
+// else.
+bool IsExpected(const TestUnit& unit, NodeId side, NodeId other) {
+  static constexpr absl::string_view kExpected[] = {"expected", "ref",    "reference",
+                                                    "golden",   "oracle", "truth"};
+  static constexpr absl::string_view kTested[] = {"actual", "test", "tested", "got", "computed"};
+  const SyntaxTree& tree = unit.file().tree();
+  return IsNamed(tree, side, kExpected) && IsNamed(tree, other, kTested);
+}
+
+// Returns whether each value of an axis is written as a number.
+bool HasNumbersOnly(const CaseAxis& axis) {
+  return std::all_of(axis.rows.begin(), axis.rows.end(), [](const auto& row) {
+    return std::all_of(row.begin(), row.end(), [](const CaseAxis::Value& value) {
+      double number = 0;
+      return value.literal && absl::SimpleAtod(value.text, &number);
+    });
+  });
+}
+
 std::string Shortened(absl::string_view text) { return std::string(text.substr(0, kMaxText)); }
 
 }  // namespace
@@ -81,6 +113,10 @@ void TestReader::Read(TestFile& file, Sink sink) {
 void TestReader::ReadTest(TestFile& file, NodeId function, Sink sink) {
   const FunctionBody body(file.view(), function, file.search_steps());
   const std::vector<CaseAxis> axes = cases_.ReadAxes(file, body);
+  numbers_.clear();
+  for (const CaseAxis& axis : axes) {
+    if (HasNumbersOnly(axis)) numbers_.insert(axis.names.begin(), axis.names.end());
+  }
   std::vector<Unit> units = FindUnits(file, function, axes);
   const auto kernels = FindKernels(units);
   if (kernels.empty()) return;
@@ -297,6 +333,10 @@ std::pair<absl::string_view, std::vector<TestReader::Relevant>> TestReader::Judg
           same = true;
           continue;
         }
+      }
+      if (compared.traces[1 - actual].hits.empty() &&
+          IsExpected(*units[i].unit, compared.sides[actual], compared.sides[1 - actual])) {
+        continue;
       }
       const bool gradcheck = compared.comparison.form == "gradcheck";
       if (use.gradient && !compared.traces[actual].gradient && !gradcheck) continue;
@@ -547,13 +587,29 @@ bool TestReader::AddChainReference(Unit& unit, int32_t kernel,
   return AddStatements(*unit.unit, statements, expected, last, local, test);
 }
 
+// Returns whether expected values are numbers that the test's parameters make without any call:
+// count == tokens * choices.
+bool TestReader::IsCount(const TestUnit& unit, const std::set<int>& statements,
+                         const std::vector<NodeId>& expected, int at) const {
+  const auto calls = [&](NodeId node) { return !unit.file().view().calls.In(node).empty(); };
+  if (std::any_of(expected.begin(), expected.end(), calls)) return false;
+  for (const int statement : statements) {
+    if (calls(unit.body().statements()[statement].node)) return false;
+  }
+  const FunctionBody::Names parameters = FindParameters(unit, statements, expected, at);
+  return std::all_of(parameters.begin(), parameters.end(),
+                     [this](absl::string_view name) { return numbers_.contains(name); });
+}
+
 // Statements that only convert or rearrange must take what the kernel takes; else the expected
 // values were made elsewhere. Even so, they are a reference of kernels that do no more: a test that
 // quantizes and dequantizes compares with its input. Constants hold for one case.
 bool TestReader::AllowsEffect(const TestUnit& unit, int32_t kernel, const std::set<int>& statements,
                               const std::vector<NodeId>& expected, int at,
                               const FunctionBody::Names& inputs) const {
-  const Effect effect = FindEffect(unit, statements, expected);
+  const Effect effect = IsCount(unit, statements, expected, at)
+                            ? Effect::kConstant
+                            : FindEffect(unit, statements, expected);
   if (effect == Effect::kComputes) return true;
   if (effect == Effect::kConstant) return traits_[kernel].fills;
   if (!traits_[kernel].rearranges) return false;

@@ -112,6 +112,8 @@ class TestReader {
                            v1::TestReference& test, int depth = 0);
   bool AddMadeByFixture(TestUnit& unit, int32_t kernel, const Relevant& relevant,
                         v1::TestReference& test);
+  bool IsCount(const TestUnit& unit, const std::set<int>& statements,
+               const std::vector<NodeId>& expected, int at) const;
   bool AllowsEffect(const TestUnit& unit, int32_t kernel, const std::set<int>& statements,
                     const std::vector<NodeId>& expected, int at,
                     const FunctionBody::Names& inputs) const;
@@ -131,6 +133,8 @@ class TestReader {
   HostModules& modules_;
   CaseReader cases_;
   ComparisonFinder comparisons_;
+  absl::flat_hash_set<std::string>
+      numbers_;  // parameters of the test that are numbers in all cases
 };
 
 }  // namespace kernelmill::extractor
