@@ -224,6 +224,15 @@ class Arenas(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    def test_recordings_with_other_arguments_of_pytest_stand_beside_each_other(self):
+        row = {"type": "recording", "repository": "demo", "commit": "c", "part": "", "device": "cpu", "toolchain": {}, "cases": 1}
+        evidence = Evidence(pathlib.Path("nothing/evidence.jsonl"))
+        for arguments, cases in (([], 2), (["-k", "add"], 3), (["-k", "add"], 4), (["-k", "mul"], 5)):
+            evidence.add({**row, "arguments": arguments, "cases": cases})
+        self.assertEqual([(each["arguments"], each["cases"]) for each in evidence.rows("recording")],
+                         [(["-k", "add"], 4), (["-k", "mul"], 5), ([], 2)])
+        self.assertTrue(evidence.has(row))  # as rows were before they had arguments
+
     def test_rows_survive_and_damage_is_seen(self):
         with tempfile.TemporaryDirectory() as work:
             file = pathlib.Path(work) / "evidence.jsonl"

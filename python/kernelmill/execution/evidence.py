@@ -28,7 +28,8 @@ def key(row: Row) -> tuple[str, ...]:
     if kind == "result":
         return (kind, row["module_sha256"], row["case"], row["device"], canonical(row["toolchain"]), canonical(row["environment"]))
     if kind == "recording":
-        return (kind, row["repository"], row["commit"], row["part"], row["device"], canonical(row["toolchain"]))
+        return (kind, row["repository"], row["commit"], row["part"], row["device"], canonical(row["toolchain"]),
+                json.dumps(row.get("arguments", [])))
     return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})),
             str(row.get("hardware", "")))
 

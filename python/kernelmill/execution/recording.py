@@ -142,7 +142,7 @@ def _record(name: str, folder: str, rows: list[KernelRow], evidence: Evidence, s
         evidence.add(case.row)
     packages = hashlib.sha256("\n".join(about["packages"]).encode()).hexdigest()
     row: Row = {"type": "recording", "repository": name, "commit": rows[0].row["commit"], "part": " ".join(settings.tests),
-                "device": settings.device, "toolchain": about["toolchain"], "packages": packages,
+                "arguments": list(settings.arguments), "device": settings.device, "toolchain": about["toolchain"], "packages": packages,
                 "status": status, "kernels": len(rows), **found.counts(cases), "seconds": round(time.monotonic() - start)}
     evidence.add(row)
     return Recording(row, cases)
