@@ -31,8 +31,8 @@ DEPTH = 60
 WORDS = (b"triton", b"gluon", b"pallas", b"jit", b"tl.", b"emit_pipeline")
 
 
-def read_sources(repository):
-    """{path: text} of the Python files of HEAD."""
+def read_sources(repository, suffixes=(".py",)):
+    """{path: text} of the files of HEAD that have one of these suffixes."""
     git = ["git", "-C", repository]
     here = dict(os.environ, GIT_NO_LAZY_FETCH="1")  # a blob that a partial clone lacks is left out
     listed = subprocess.run(git + ["ls-tree", "-r", "-z", "HEAD"], capture_output=True, check=True, env=here).stdout
@@ -40,7 +40,7 @@ def read_sources(repository):
     for line in filter(None, listed.split(b"\0")):
         meta, path = line.split(b"\t", 1)
         mode, kind, blob = meta.split()
-        if kind == b"blob" and mode != b"120000" and path.endswith(b".py"):
+        if kind == b"blob" and mode != b"120000" and path.decode("utf-8", "replace").endswith(suffixes):
             wanted.append((blob, path.decode("utf-8", "replace")))
     asked = b"".join(blob + b"\n" for blob, _ in wanted)
     answer = subprocess.run(git + ["cat-file", "--batch"], input=asked, capture_output=True, env=here).stdout

@@ -1,0 +1,240 @@
+"""CUDA in strings of Python: __global__ and __device__ functions within literals that reach a compiler.
+
+From each call of a compiler the values of its arguments are followed back: through names, attributes, members of other files,
+concatenations, methods of strings, f-strings and functions of the repository, also through the parameters of a function that
+hands them on to a compiler. A literal is verbatim if its bytes are its text: one literal, without escapes and holes. It is plain if its text is
+known all the same: escapes, several literals side by side. Functions in f-strings, and in literals that `%`, `.format` and the
+like change, are not decided. Neither are those in a literal that reaches no compiler that is known.
+"""
+import ast
+import io
+import re
+import tokenize
+
+from kernel_forms import FUNCTIONS, dotted, read_sources
+from languages import c_functions
+from languages.python_kernels import Defined, Imported, Names, Truth
+
+# name: the first place among the arguments that may be a source; keywords count all.
+COMPILERS = {"load_inline": 1, "RawKernel": 0, "RawModule": 0, "SourceModule": 0, "DynamicSourceModule": 0, "Program": 0, "nvrtcCreateProgram": 0,
+             "_compile_kernel": 0, "compile_with_cache": 0, "_compile_module_with_cache": 0, "compile_using_nvrtc": 0, "create_jit_fn": 0}
+WORDS = (b"__global__", b"__device__")
+LITERAL = re.compile(r"(?P<prefix>[rRbBuU]{0,2})(?P<quote>\"\"\"|'''|\"|')(?P<inside>.*)(?P=quote)\Z", re.S)
+ESCAPE = re.compile(r"\\(?:\n|N\{[^}]*\}|x..|u.{4}|U.{8}|[0-7]{1,3}|.)", re.S)
+
+
+class Strings:
+    """The literals of a repository that reach a compiler."""
+
+    def __init__(self, texts):
+        self.names = Names(texts, ())
+        self.lines = {}
+        self.reached = {}   # (path, Constant): whether it is held as it is
+        self.seen = set()
+        self.parameters = {}     # (function, parameter): handed on to a compiler, as it is or changed
+        self.wrappers = set()    # how code calls these functions
+
+    def follow_all(self):
+        files = [self.names.file(path) for path in self.names.texts]
+        files = [each for each in files if each is not None]
+        for file in files:
+            for call in file.calls:
+                first = COMPILERS.get(dotted(call.func).rsplit(".", 1)[-1])
+                if first is not None:
+                    self.follow_arguments(file, call, first)
+        known = None
+        while known != self.parameters:  # wrappers of wrappers
+            known = dict(self.parameters)
+            for file in files:
+                for call in file.calls:
+                    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+                    if name in self.wrappers:
+                        self.follow_wrapper(file, call)
+
+    def follow_arguments(self, file, call, first):
+        for each in [*call.args[first:], *(each.value for each in call.keywords)]:
+            self.follow(file, each, True)
+
+    def follow_wrapper(self, file, call):
+        for function in self.called(file, call):
+            places = [each.arg for each in function.args.posonlyargs + function.args.args]
+            given = dict(zip(places[places[:1] == ["self"]:], call.args))
+            given.update({each.arg: each.value for each in call.keywords})
+            for name, value in given.items():
+                if (function, name) in self.parameters:
+                    self.follow(file, value, self.parameters[function, name])
+
+    def called(self, file, call):
+        """The functions of the repository that a call calls."""
+        found = []
+        for value, _ in self.names.meanings(file, call.func, 0):
+            for each in [value] if isinstance(value, Defined) else [held for held, _ in self.names.elsewhere(value, 0)]:
+                if isinstance(each, Defined) and isinstance(each.node, FUNCTIONS):
+                    found.append(each.node)
+                elif isinstance(each, Defined) and isinstance(each.node, ast.ClassDef):
+                    found += each.module.bound.get((each.node, "__init__"), [])
+        if not found and isinstance(call.func, ast.Attribute):  # a method, of any class of the file
+            found += [each for each in file.functions if each.name == call.func.attr and isinstance(file.scope_of[each], ast.ClassDef)]
+        return [each for each in found if isinstance(each, FUNCTIONS)]
+
+    def follow(self, file, node, held):
+        """Follows a value back to its literals; `held` as long as nothing changes its text."""
+        if (node, held) in self.seen or node is None:
+            return
+        self.seen.add((node, held))
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, (str, bytes)):
+                self.reached[file.path, node] = self.reached.get((file.path, node), False) or held
+        elif isinstance(node, ast.JoinedStr):
+            for each in node.values:
+                hole = isinstance(each, ast.FormattedValue)
+                self.follow(file, each.value if hole else each, hole and held)
+        elif isinstance(node, ast.Name):
+            self.follow_name(file, node, held)
+        elif isinstance(node, ast.Attribute):
+            self.follow_attribute(file, node, held)
+        elif isinstance(node, ast.Call):
+            self.follow_call(file, node, held)
+        elif isinstance(node, ast.BinOp):
+            self.follow(file, node.left, held and not isinstance(node.op, ast.Mod))
+            self.follow(file, node.right, held)
+        elif isinstance(node, ast.Subscript):
+            self.follow(file, node.value, held)
+        elif not isinstance(node, (ast.Compare, ast.Lambda)):
+            for each in ast.iter_child_nodes(node):
+                if isinstance(each, (ast.expr, ast.comprehension)) and each is not getattr(node, "test", None):
+                    self.follow(file, each, held)
+
+    def follow_name(self, file, node, held):
+        for value in file.values(node.id, node):
+            if value == ("parameter",):
+                function = file.scope_of[node]
+                while isinstance(function, ast.AST) and (function, node.id) not in file.bound:
+                    function = file.scope_of[function]
+                if isinstance(function, FUNCTIONS):
+                    self.parameters[function, node.id] = self.parameters.get((function, node.id), False) or held
+                    around = file.scope_of[function]
+                    self.wrappers |= {function.name, *([around.name] if function.name == "__init__" and isinstance(around, ast.ClassDef) else [])}
+                    for each in function.args.defaults + function.args.kw_defaults:
+                        self.follow(file, each, held)
+            elif isinstance(value, tuple):
+                for found, _ in self.names.meanings(file, node, 0):
+                    if isinstance(found, Imported):
+                        self.follow_imported(found, held)
+            elif not isinstance(value, FUNCTIONS + (ast.ClassDef,)):
+                self.follow(file, value, held)
+
+    def follow_imported(self, imported, held):
+        parts = imported.name.split(".")
+        path = self.names.find_file(imported.path, imported.level, ".".join(parts[:-1]))
+        other = self.names.file(path) if path else None
+        for value in other.bound.get((other.tree, parts[-1]), ()) if other else ():
+            if isinstance(value, ast.expr):
+                self.follow(other, value, held)
+
+    def follow_attribute(self, file, node, held):
+        for value in file.members.get(node.attr, ()):
+            self.follow(file, value, held)
+        for found, _ in self.names.meanings(file, node, 0):
+            if isinstance(found, Imported):
+                self.follow_imported(found, held)
+
+    def follow_call(self, file, node, held):
+        changes = isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "substitute", "safe_substitute", "replace", "render")
+        if isinstance(node.func, ast.Attribute):
+            self.follow(file, node.func.value, held and not changes)
+        for each in [*node.args, *(each.value for each in node.keywords)]:
+            self.follow(file, each, held and not dotted(node.func).rsplit(".", 1)[-1] in ("Template", "sub"))
+        for found, _ in self.names.meanings(file, node.func, 0):
+            values = [found] if isinstance(found, Defined) else [each for each, _ in self.names.elsewhere(found, 0)]
+            for value in values:
+                if isinstance(value, Defined) and isinstance(value.node, FUNCTIONS):
+                    for each in value.module.returns[value.node]:
+                        self.follow(value.module, each.value, held)
+
+    def source(self, path, node):
+        """A literal as its file has it."""
+        if path not in self.lines:
+            self.lines[path] = self.names.texts[path].splitlines(keepends=True)
+        lines = self.lines[path][node.lineno - 1:node.end_lineno]
+        lines[-1] = lines[-1][:node.end_col_offset]
+        lines[0] = lines[0][node.col_offset:]
+        return b"".join(lines).decode("utf-8", "replace")
+
+
+class CudaStrings:
+    name, crawled, include = "cuda_strings", "cuda", ["**/*.py"]
+
+    @staticmethod
+    def is_row(row):
+        return row["dsl"] == "cuda" and row["path"].endswith(".py")
+
+    def find(self, repository):
+        return self.find_in(read_sources(repository))
+
+    def find_in(self, texts):
+        """The truth of {path: text}."""
+        truth = Truth()
+        words = [*WORDS, *(name.encode() for name in COMPILERS)]
+        strings = Strings({path: text for path, text in texts.items() if any(word in text for word in words)})
+        strings.follow_all()
+        for path, text in texts.items():
+            if not any(word in text for word in WORDS):
+                continue
+            file = strings.names.file(path)
+            if file is None:
+                truth.unparsed.add(path)
+                continue
+            docstrings = {each.value for each in ast.walk(file.tree) if isinstance(each, ast.Expr)}
+            holed = {value for each in ast.walk(file.tree) if isinstance(each, ast.JoinedStr) for value in each.values}
+            for node in ast.walk(file.tree):
+                value = node.value if isinstance(node, ast.Constant) else None
+                value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+                if isinstance(value, str) and node not in docstrings and any(word.decode() in value for word in WORDS):
+                    self.read(strings, path, node, value, node in holed, truth)
+        return truth
+
+    @staticmethod
+    def read(strings, path, node, value, holed, truth):
+        source, held = strings.source(path, node), strings.reached.get((path, node))
+        literal = LITERAL.match(source)
+        how = "verbatim" if literal and literal["inside"] == value else "plain"
+        why = "reaches no known compiler" if held is None else "f-string" if holed else "changed" if not held else ""
+        lines = [] if holed else line_of_each(source, node.lineno)
+        if len(lines) != len(value):  # a part of an f-string, bytes with other escapes
+            truth.undecided[path, node.lineno, node.end_lineno] = why or "bytes"
+            return
+        for function in c_functions.cuda_functions(value):
+            place = path, lines[function.start], lines[function.end - 1]
+            if why or not function.decided:
+                truth.undecided[place] = f"{function.name}: {why or 'the readers differ'}"
+            else:
+                truth.kernels[place] = function.name, "literal", how
+
+
+def line_of_each(source, line):
+    """The line of each letter of the text that literals side by side mean."""
+    lines = []
+    for token in tokenize.generate_tokens(io.StringIO(f"(\n{source}\n)").readline):
+        literal = LITERAL.match(token.string) if token.type == tokenize.STRING else None
+        if literal is None:
+            continue
+        at, now = 0, line + token.start[0] - 2
+        inside = literal["inside"]
+        for escape in ESCAPE.finditer("" if "r" in literal["prefix"].lower() else inside):
+            for letter in inside[at:escape.start()]:
+                lines.append(now)
+                now += letter == "\n"
+            means = ast.literal_eval(f'"{escape[0]}"') if escape[0] not in ('\\"', "\\\n") else {"\\\n": ""}.get(escape[0], '"')
+            lines += [now] * len(means)
+            now += escape[0].count("\n")
+            at = escape.end()
+        for letter in inside[at:]:
+            lines.append(now)
+            now += letter == "\n"
+    return lines
+
+
+LANGUAGE = CudaStrings()
+TUNED = ("ScalingIntelligence/KernelBench", "inducer/pycuda", "cupy/cupy", "gpu-mode/reference-kernels")
+HELD_OUT = ("gpu-mode/lectures",)
