@@ -315,6 +315,26 @@ TEST(DetectionRowsTest, ALanguageIsFoundWithinItsOwnPackage) {
                           "m DECORATED TILELANG tilelang.language.common.macro"));
 }
 
+// a maker of Numba takes a signature, and what it returns takes the function
+TEST(DetectionRowsTest, AMakerIsCalledBeforeItGetsTheFunction) {
+  EXPECT_THAT(
+      Forms(Extract("from numba import cuda\ndef a(x): pass\ndef b(x): pass\ndef c(x): pass\n"
+                    "k = cuda.jit('void(int32[:])')(a)\nn = cuda.jit()(b)\n"
+                    "m = cuda.jit(c)\n",
+                    {"numba"})),
+      ElementsAre("a CALLED NUMBA numba.cuda.jit", "b CALLED NUMBA numba.cuda.jit",
+                  "c CALLED NUMBA numba.cuda.jit"));
+}
+
+// a file that takes all names of another one of the source
+TEST(DetectionRowsTest, ALanguageIsFoundThroughAWildcard) {
+  EXPECT_THAT(
+      Forms(ExtractAndLink({{"pkg/utils.py", "import warp as wp\n"},
+                            {"pkg/a.py", "from pkg.utils import *\n@wp.kernel\ndef k(): pass\n"}},
+                           {"warp"})),
+      ElementsAre("k DECORATED WARP wp.kernel"));
+}
+
 // other languages, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`
 TEST(DetectionRowsTest, OtherDslsAreCountedAndLeftOut) {
   const v1::KernelShard shard = Extract(

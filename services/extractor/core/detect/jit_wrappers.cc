@@ -276,7 +276,7 @@ std::optional<JitWrapper> JitWrappers::ReadGet(NodeId call, int depth) {
 
 // A wrapper that is called without a function returns a wrapper: triton.jit(debug=True). With a
 // function it returns a kernel, which is no wrapper. A positional argument of Triton's own wrappers
-// is always the function; one of Pallas's may be a mesh.
+// is always the function; one of Pallas's may be a mesh, one of Numba's a signature.
 std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   const Call& call = calls_.At(node);
   if (call.function == kNoNode ||
@@ -301,7 +301,7 @@ std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   if (!wrapper) return ReadComposed(call, depth);
   const NodeId argument = FunctionArgument(node, *wrapper);
   if (argument == kNoNode) return wrapper;
-  const bool given = (wrapper->own && wrapper->dsl != dsl::kPallas) || IsFunction(argument);
+  const bool given = (wrapper->own && dsl::CompilesAsTriton(wrapper->dsl)) || IsFunction(argument);
   return given ? std::nullopt : wrapper;
 }
 
