@@ -414,7 +414,7 @@ absl::StatusOr<std::optional<Observation>> ReadAdequacy(Fields& row) {
   ASSIGN_OR_RETURN(const std::optional<double> score, row.FindNumber("score", 1));
   const EvidenceValue* mutants = row.Take("mutants");
   for (const char* other : {"cases", "device", "toolchain", "environment", "recorded_score",
-                            "missed", "seen_by_interpreter"}) {
+                            "missed", "options", "seen_by_interpreter"}) {
     row.Take(other);
   }
   if (!score.has_value()) return std::nullopt;

@@ -297,6 +297,22 @@ class Replays(Base):
         self.assertEqual(row["mutants"]["mask"], {"caught": 1, "missed": 2, "total": 3})
         self.assertEqual(summary.errors, ["no kernel can be run on cpu"])
 
+    def test_a_kernel_that_was_scored_without_other_options_gets_them_once(self):
+        x = elements.decode(recipes.fill(normal(1)["recipe"], 4 * N), "float32").astype("f4")
+        arguments = [view("x_ptr", "float32", 0), number("n", N), number("factor", 1.5), {"name": "bias_ptr"},
+                     {"name": "HAS_BIAS", "constexpr": "False"}, {"name": "BLOCK", "constexpr": "64"}]
+        make_case(self.evidence, "scale_kernel", arguments, [normal(1)], {0: (x * numpy.float32(1.5)).tobytes()})
+        self.run_all(mutants=2, made=0)
+        [scored] = self.evidence.rows("adequacy")
+        self.assertNotIn("options", scored)
+        for tried in (1, 0):  # the second run knows that they were tried
+            with unittest.mock.patch.object(replay.made, "options", side_effect=replay.made.options, autospec=True) as options:
+                self.run_all(mutants=2, threshold=0.0)
+            self.assertEqual(options.call_count, tried)
+            [row] = self.evidence.rows("adequacy")
+            self.assertEqual(row, {**scored, "options": 1})
+        self.assertEqual([case.row["origin"]["made"]["change"] for case in self.evidence.cases() if "made" in case.row["origin"]], ["option"])
+
     def test_a_kernel_with_one_case_gets_a_second_one_which_a_task_can_hide(self):
         add_case(self.evidence)
         for _ in range(2):  # the second run finds the score, and both cases

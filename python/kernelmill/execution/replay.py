@@ -233,14 +233,16 @@ class Kernel:
     def _score(self, cases: list[Case]) -> list[Case] | None:
         """Scores the cases, and makes more where they catch too little. Returns those that were made, or None if time is over."""
         row: Row = {"type": "adequacy", "module_sha256": self._kernel.module_sha256, "kernel": self._kernel.name, **self._head}
-        if self._shared.evidence.has(row):
-            return []
+        known = self._shared.evidence.find(row)
+        if known is not None:
+            return self._vary_scored(cases, known)
         mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
         fates = self._judge(mutants, cases)
         if self._shared.is_late():
             return None
         recorded = _share(fates)
         more = self._vary(cases)
+        varied = len(more)
         fates = self._retry(fates, more)
         score = _share(fates)
         if score is not None and score < self._settings.threshold:
@@ -254,6 +256,8 @@ class Kernel:
         missed = [{"kind": mutant.kind, "line": mutant.line, "change": mutant.change} for mutant, fate in fates if fate == "missed"]
         row |= {"cases": sorted(case.id for case in (*cases, *more)), "recorded_score": recorded, "score": score,
                 "mutants": {kind: dict(sorted(counts.items())) for kind, counts in sorted(kinds.items())}, "missed": missed[:SURVIVORS]}
+        if self._settings.made:
+            row["options"] = varied
         if self._caught_by_interpreter:
             row["seen_by_interpreter"] = self._caught_by_interpreter
         with self._shared.lock:
@@ -311,6 +315,16 @@ class Kernel:
         # Each option once, then more values of each.
         order = [each for turn in zip_longest(*turns.values()) for each in turn if each is not None]
         return self._finish_all([("option", cases[0], changed) for changed in order], OPTIONS, differs=True)
+
+    def _vary_scored(self, cases: list[Case], row: Row) -> list[Case]:
+        """Makes the same for a kernel that was scored without them. Its score stays: more cases can only catch more."""
+        if "options" in row or not self._settings.made:
+            return []
+        more = self._vary(cases)
+        if not self._shared.is_late():
+            with self._shared.lock:
+                self._shared.evidence.add({**row, "options": len(more)})
+        return more
 
     def _make(self, cases: list[Case]) -> list[Case]:
         """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again."""
