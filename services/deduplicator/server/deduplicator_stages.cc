@@ -255,7 +255,7 @@ std::vector<std::unique_ptr<worker::Stage>> NewDeduplicatorStages(const SpillOpt
   stages.push_back(std::make_unique<SignStage>());
   stages.push_back(std::make_unique<PairStage>(spill));
   stages.push_back(std::make_unique<ResolveStage>());
-  stages.push_back(std::make_unique<SplitStage>());
+  stages.push_back(std::make_unique<SplitStage>(spill));
   stages.push_back(std::make_unique<ManifestStage>());
   return stages;
 }

@@ -35,8 +35,12 @@ class PairStage final : public worker::Stage {
 // The stage that divides the kept kernels into train, validation and test.
 class SplitStage final : public worker::Stage {
  public:
+  explicit SplitStage(SpillOptions spill) : spill_(std::move(spill)) {}
   worker::StageId id() const override { return worker::StageId::kSplit; }
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override;
+
+ private:
+  const SpillOptions spill_;
 };
 
 // The stage that names a dataset: it puts the digests of a job's results into one manifest. First

@@ -18,18 +18,21 @@
 namespace kernelmill::deduplicator {
 namespace {
 
+constexpr int64_t kShingles = int64_t{1} << 26;  // that a pass indexes
+
 // One run of the stage. Reads all signatures, and then all shingles once per pass, a batch of
-// shards at a time. One pass is enough for some 50,000 kernels that may end in another split than
+// shards at a time. One pass is enough for some 200,000 kernels that may end in another split than
 // train.
 class SplitTask {
  public:
-  SplitTask(const v1::Action& action, const v1::Clusters& clusters, cas::BlobStore& store)
+  SplitTask(const v1::Action& action, const v1::Clusters& clusters, const SpillOptions& spill,
+            cas::BlobStore& store)
       : params_(action.params().split()),
         store_(store),
         signatures_(worker::InputsNamed(action, "signatures")),
         shingles_(worker::InputsNamed(action, "shingles")),
         pairs_(worker::InputsNamed(action, "pairs")),
-        splitter_(params_.splits(), params_.threshold(), clusters) {}
+        splitter_(params_.splits(), params_.threshold(), clusters, kShingles, spill) {}
 
   // Each pass loads some kernels into the index and probes it with every kept kernel, so that the
   // memory for one pass is bounded.
@@ -46,7 +49,7 @@ class SplitTask {
                                     [this](uint32_t number, const v1::KernelShingles& shingles) {
                                       return splitter_.Load(number, shingles);
                                     }));
-      splitter_.EndLoading();
+      RETURN_IF_ERROR(splitter_.EndLoading());
       RETURN_IF_ERROR(ForEachKernel([this](uint32_t number) { return splitter_.Probes(number); },
                                     [this](uint32_t number, const v1::KernelShingles& shingles) {
                                       return splitter_.Probe(number, shingles);
@@ -134,7 +137,7 @@ class SplitTask {
 absl::StatusOr<v1::StageResult> SplitStage::Run(const v1::Action& action, cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const cas::Digest input, worker::InputNamed(action, "clusters"));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, input));
-  SplitTask task(action, clusters, store);
+  SplitTask task(action, clusters, spill_, store);
   ASSIGN_OR_RETURN(const v1::Splits splits, task.Run());
   ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, splits));
   v1::StageResult result;

@@ -1,6 +1,7 @@
-// The basic idea: a text contains a source if it contains all its runs, and then it contains the
-// source's smallest run. So a look-up of each run of the text among the smallest runs of all
-// sources finds the sources that it may contain, and all runs of these are compared.
+// The basic idea: a text contains a source if it contains all its runs, and then it contains any
+// one of them. So a look-up of each run of the text among one run of every source finds the sources
+// that it may contain, and all runs of these are compared. The run of a source is its rarest one
+// among all sources: thousands of kernels begin alike, and would all be met by such a run.
 //
 // Runs in another order would match too. Runs are 13 tokens long and overlap, so that no real text
 // has them in another order.
@@ -8,9 +9,19 @@
 #include "services/deduplicator/core/split/module_join.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "common/base/status.h"
 
 namespace kernelmill::deduplicator {
 namespace {
+
+constexpr size_t kLeastCounts = size_t{1} << 10;
+constexpr size_t kMostCounts = size_t{1} << 26;  // 128 MiB
+constexpr uint16_t kMostCount = std::numeric_limits<uint16_t>::max();
 
 void MakeSet(std::vector<uint64_t>& runs) {
   std::sort(runs.begin(), runs.end());
@@ -19,42 +30,64 @@ void MakeSet(std::vector<uint64_t>& runs) {
 
 }  // namespace
 
-absl::Span<const uint64_t> ModuleJoin::GetSource(uint32_t kernel) const {
-  const size_t begin = kernel == 0 ? 0 : ends_[kernel - 1];
-  return absl::MakeConstSpan(runs_).subspan(begin, ends_[kernel] - begin);
-}
-
-void ModuleJoin::Add(const v1::KernelShingles& kernel) {
+absl::Status ModuleJoin::Add(const v1::KernelShingles& kernel) {
   std::vector<uint64_t> runs(kernel.runs().begin(), kernel.runs().end());
   MakeSet(runs);
-  runs_.insert(runs_.end(), runs.begin(), runs.end());
-  ends_.push_back(runs_.size());
+  runs_ += runs.size();
+  return sources_.Add(runs);
 }
 
-// Indexes each source by its smallest run; a source without runs is never found.
-void ModuleJoin::Build() {
-  for (uint32_t i = 0; i < size(); ++i) {
-    if (!GetSource(i).empty()) by_least_[GetSource(i).front()].push_back(i);
+// Indexes each source by its rarest run; a source without runs is never found. Runs are counted by
+// their lower bits: a count that is too high costs time alone.
+absl::Status ModuleJoin::Build() {
+  std::vector<uint16_t> counts(std::clamp(std::bit_ceil(runs_), kLeastCounts, kMostCounts));
+  const auto count_of = [&](uint64_t run) -> uint16_t& {
+    return counts[run & (counts.size() - 1)];
+  };
+  for (size_t i = 0; i < size(); ++i) {
+    ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));
+    for (const uint64_t run : source) {
+      if (count_of(run) < kMostCount) ++count_of(run);
+    }
   }
+  for (uint32_t i = 0; i < size(); ++i) {
+    ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));
+    if (source.empty()) continue;
+    const uint64_t rarest =
+        *std::min_element(source.begin(), source.end(), [&](uint64_t x, uint64_t y) {
+          return std::make_pair(count_of(x), x) < std::make_pair(count_of(y), y);
+        });
+    by_rarest_[rarest].push_back(i);
+  }
+  return absl::OkStatus();
 }
 
-// Calls `found` for each wanted source whose runs are all in the kernel's source or module.
-void ModuleJoin::Probe(const v1::KernelShingles& kernel, absl::FunctionRef<bool(uint32_t)> wanted,
-                       absl::FunctionRef<void(uint32_t)> found) const {
+// Calls `found` for each wanted source whose runs are all in the kernel's source or module. Most
+// kernels meet no source, so that their runs need not be sorted.
+absl::Status ModuleJoin::Probe(const v1::KernelShingles& kernel,
+                               absl::FunctionRef<bool(uint32_t)> wanted,
+                               absl::FunctionRef<void(uint32_t)> found) {
+  met_.clear();
+  for (const auto* runs : {&kernel.runs(), &kernel.module_runs()}) {
+    for (const uint64_t run : *runs) {
+      const auto kernels = by_rarest_.find(run);
+      if (kernels == by_rarest_.end()) continue;
+      std::copy_if(kernels->second.begin(), kernels->second.end(), std::back_inserter(met_),
+                   wanted);
+    }
+  }
+  if (met_.empty()) return absl::OkStatus();
+  std::sort(met_.begin(), met_.end());
+  met_.erase(std::unique(met_.begin(), met_.end()), met_.end());
   std::vector<uint64_t> all(kernel.runs().begin(), kernel.runs().end());
   all.insert(all.end(), kernel.module_runs().begin(), kernel.module_runs().end());
   MakeSet(all);
-  for (const uint64_t run : all) {
-    const auto kernels = by_least_.find(run);
-    if (kernels == by_least_.end()) continue;
-    for (const uint32_t i : kernels->second) {
-      const absl::Span<const uint64_t> source = GetSource(i);
-      if (!wanted(i) || !std::includes(all.begin(), all.end(), source.begin(), source.end())) {
-        continue;
-      }
-      found(i);
-    }
+  for (const uint32_t i : met_) {
+    ++candidates_;
+    ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));
+    if (std::includes(all.begin(), all.end(), source.begin(), source.end())) found(i);
   }
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::deduplicator

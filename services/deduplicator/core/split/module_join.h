@@ -7,8 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "absl/types/span.h"
+#include "absl/status/status.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
 
 namespace kernelmill::deduplicator {
 
@@ -17,27 +18,34 @@ namespace kernelmill::deduplicator {
 // it is too generic to count.
 //
 // Add() all kernels to look for, then Build(), then Probe() with the kernels that may contain them.
-// Memory holds the runs of the added kernels; the others are not kept. Not thread-safe.
+// Memory holds an entry and a few counts for each added kernel, and as many of their runs as the
+// spill options allow; the other kernels are not kept. Errors are those of the spill file. Not
+// thread-safe.
 class ModuleJoin {
  public:
+  explicit ModuleJoin(const SpillOptions& spill = {}) : sources_(spill) {}
+
   // Adds the next kernel; kernels are numbered from 0.
-  void Add(const v1::KernelShingles& kernel);
-  void Build();
+  absl::Status Add(const v1::KernelShingles& kernel);
+  absl::Status Build();
 
   // Calls found(i) once for each added kernel whose source this one contains, if wanted(i) is true.
   // Calls wanted(i) first, before it compares runs.
-  void Probe(const v1::KernelShingles& kernel, absl::FunctionRef<bool(uint32_t)> wanted,
-             absl::FunctionRef<void(uint32_t)> found) const;
+  absl::Status Probe(const v1::KernelShingles& kernel, absl::FunctionRef<bool(uint32_t)> wanted,
+                     absl::FunctionRef<void(uint32_t)> found);
 
-  size_t size() const { return ends_.size(); }
+  size_t size() const { return sources_.size(); }
+  // The number of compared pairs.
+  int64_t candidates() const { return candidates_; }
 
  private:
-  absl::Span<const uint64_t> GetSource(uint32_t kernel) const;
-
-  std::vector<uint64_t> runs_;  // the sources' runs, one after the other; each sorted, each once
-  std::vector<size_t> ends_;    // the end of each source in `runs_`
-  // The kernels by the smallest run of their source.
-  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_least_;
+  ShingleSets sources_;  // the runs of each source
+  size_t runs_ = 0;      // of all sources
+  // The kernels by the rarest run of their source.
+  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_rarest_;
+  std::vector<uint32_t> met_;
+  std::vector<uint64_t> buffer_;
+  int64_t candidates_ = 0;
 };
 
 }  // namespace kernelmill::deduplicator

@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/testing/status_matchers.h"
+
 namespace kernelmill::deduplicator {
 namespace {
 
+using ::kernelmill::testing::IsOk;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -23,14 +26,20 @@ v1::KernelShingles Kernel(const std::vector<uint64_t>& runs,
   return kernel;
 }
 
+void Build(const std::vector<v1::KernelShingles>& added, ModuleJoin* join) {
+  for (const v1::KernelShingles& kernel : added) ASSERT_THAT(join->Add(kernel), IsOk());
+  ASSERT_THAT(join->Build(), IsOk());
+}
+
 std::set<uint32_t> Find(const std::vector<v1::KernelShingles>& added,
                         const v1::KernelShingles& probe) {
   ModuleJoin join;
-  for (const v1::KernelShingles& kernel : added) join.Add(kernel);
-  join.Build();
+  Build(added, &join);
   std::set<uint32_t> found;
-  join.Probe(
-      probe, [](uint32_t) { return true; }, [&](uint32_t i) { found.insert(i); });
+  EXPECT_THAT(join.Probe(
+                  probe, [](uint32_t) { return true; },
+                  [&](uint32_t i) { EXPECT_TRUE(found.insert(i).second) << "found twice"; }),
+              IsOk());
   return found;
 }
 
@@ -52,13 +61,29 @@ TEST(ModuleJoin, ATextWithoutRunsIsAnybodys) {
 
 TEST(ModuleJoin, WhatIsNotWantedIsNotCompared) {
   ModuleJoin join;
-  join.Add(Kernel({1, 2}));
-  join.Add(Kernel({1, 2}));
-  join.Build();
+  Build({Kernel({1, 2}), Kernel({1, 2})}, &join);
   std::set<uint32_t> found;
-  join.Probe(
-      Kernel({1, 2}), [](uint32_t i) { return i == 1; }, [&](uint32_t i) { found.insert(i); });
+  ASSERT_THAT(
+      join.Probe(
+          Kernel({1, 2}), [](uint32_t i) { return i == 1; }, [&](uint32_t i) { found.insert(i); }),
+      IsOk());
   EXPECT_THAT(found, ElementsAre(1));
+  EXPECT_EQ(join.candidates(), 1);
+}
+
+TEST(ModuleJoin, ARepeatedRunFindsASourceOnce) {
+  EXPECT_THAT(Find({Kernel({5, 5})}, Kernel({5, 1, 5}, {5})), ElementsAre(0));
+}
+
+TEST(ModuleJoin, SourcesThatBeginAlikeAreNotCompared) {
+  std::vector<v1::KernelShingles> added;
+  for (uint64_t i = 0; i < 100; ++i) added.push_back(Kernel({1, 2, 3, 100 + i}));
+  ModuleJoin join;
+  Build(added, &join);
+  ASSERT_THAT(join.Probe(
+                  Kernel({1, 2, 3, 4}), [](uint32_t) { return true; }, [](uint32_t) {}),
+              IsOk());
+  EXPECT_EQ(join.candidates(), 0);
 }
 
 TEST(ModuleJoin, FindsWhatComparingAllFinds) {

@@ -15,23 +15,30 @@
 // no added set has come first and are not looked up. Most sets are similar to nothing; for them,
 // counting their hashes is all the work.
 //
-// Before two sets are compared, their sizes are: J(x, y) is at most the ratio of the smaller size
-// to the larger. The final comparison is of the whole sets, so that every reported pair is real.
+// Among many sets no hash is rare, and one that is in both prefixes says little. So a probe counts
+// first how many hashes its prefix shares with that of each set that it meets. Take the
+// prefix of the two that ends first: what the sets share beyond the counted hashes lies behind it.
+// So they share at most the count and the longer of the two rests. Only sets that may then reach
+// the threshold are compared: of equal size, they share two fifths of their prefixes. The final
+// comparison is of the whole sets, so that every reported pair is real.
 
 #include "services/deduplicator/core/split/set_join.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
-#include "services/deduplicator/core/sign/hash_sort.h"
+#include "common/base/status.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 constexpr size_t kLeastCounts = size_t{1} << 10;
-constexpr size_t kMostCounts = size_t{1} << 24;  // 64 MiB
+constexpr size_t kMostCounts = size_t{1} << 26;  // 128 MiB
+constexpr uint16_t kMostCount = std::numeric_limits<uint16_t>::max();
 
 }  // namespace
 
@@ -44,28 +51,27 @@ uint32_t LeastCommon(size_t size, double threshold) {
   return std::max(common, 1u);
 }
 
-void SetJoin::Add(absl::Span<const uint64_t> set) {
-  hashes_.insert(hashes_.end(), set.begin(), set.end());
-  ends_.push_back(static_cast<uint32_t>(hashes_.size()));
-}
-
-absl::Span<const uint64_t> SetJoin::SetAt(uint32_t index) const {
-  const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
-  return absl::MakeConstSpan(hashes_).subspan(begin, ends_[index] - begin);
+absl::Status SetJoin::Add(absl::Span<const uint64_t> set) {
+  hashes_ += set.size();
+  added_.push_back({static_cast<uint32_t>(set.size()), 0});
+  return sets_.Add(set);
 }
 
 // Counts first how many of the set's hashes no added set has: they come first in the order. If they
 // fill the prefix, nothing can be similar. The rest of the prefix are the rarest known hashes.
-void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
+uint32_t SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.clear();
   const uint32_t least = LeastCommon(set.size(), threshold_);
-  if (set.size() < least) return;
+  if (set.size() < least) return 0;
   size_t length = set.size() - least + 1;
   size_t unknown = 0;
   for (const uint64_t hash : set) {
     const uint32_t count = GetCount(hash);
     if (count == 0) {
-      if (++unknown == length) return prefix_.clear();
+      if (++unknown == length) {
+        prefix_.clear();
+        return 0;
+      }
     } else {
       prefix_.emplace_back(count, hash);
     }
@@ -74,25 +80,47 @@ void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   std::nth_element(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(length) - 1,
                    prefix_.end());
   prefix_.resize(length);
+  return least - 1;
 }
 
-// Counts the hashes, indexes the prefix of each set, and sorts the index. starts_ then gives the
-// entries by the upper bits of a hash, so that a look-up is one array access and a short scan.
-void SetJoin::Build() {
-  counts_.assign(std::clamp(std::bit_ceil(hashes_.size()), kLeastCounts, kMostCounts), 0);
-  for (const uint64_t hash : hashes_) ++counts_[hash & (counts_.size() - 1)];
-  for (uint32_t i = 0; i < size(); ++i) {
-    TakePrefix(SetAt(i));
-    for (const Rarity& rarity : prefix_) entries_.push_back({rarity.second, i});
+absl::Status SetJoin::CountHashes() {
+  counts_.assign(std::clamp(std::bit_ceil(hashes_), kLeastCounts, kMostCounts), 0);
+  for (size_t i = 0; i < size(); ++i) {
+    ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
+    for (const uint64_t hash : set) {
+      uint16_t& count = counts_[hash & (counts_.size() - 1)];
+      if (count < kMostCount) ++count;
+    }
   }
-  SortByHash(absl::MakeSpan(entries_), [](const Entry& entry) { return entry.hash; });
-  const int bits = std::clamp(static_cast<int>(std::bit_width(entries_.size())), 1, 24);
+  return absl::OkStatus();
+}
+
+// Counts the hashes, and indexes the prefix of each set by the upper bits of its hashes, so that a
+// look-up is one array access and a short scan. The first round counts the entries of each start,
+// the second fills them in; it reads the sets again, since prefixes together are too much to hold.
+absl::Status SetJoin::Build() {
+  RETURN_IF_ERROR(CountHashes());
+  const int bits = std::clamp(static_cast<int>(std::bit_width(hashes_)), 1, 24);
   start_shift_ = 64 - bits;
   starts_.assign((size_t{1} << bits) + 1, 0);
-  for (const Entry& entry : entries_) ++starts_[(entry.hash >> start_shift_) + 1];
-  for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
-  seen_in_.assign(size(), 0);
-  probes_ = 0;
+  for (const bool counting : {true, false}) {
+    for (uint32_t i = 0; i < size(); ++i) {
+      ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
+      added_[i].rest = TakePrefix(set);
+      for (const auto& [count, hash] : prefix_) {
+        uint32_t& start = starts_[hash >> start_shift_];
+        if (!counting) entries_[start] = {static_cast<uint32_t>(hash), i};
+        ++start;
+      }
+    }
+    if (!counting) break;
+    std::exclusive_scan(starts_.begin(), starts_.end(), starts_.begin(), uint32_t{0});
+    entries_.resize(starts_.back());
+  }
+  // The second round moved each start to its end, which is the next one's start.
+  std::move_backward(starts_.begin(), starts_.end() - 1, starts_.end());
+  starts_[0] = 0;
+  return absl::OkStatus();
 }
 
 absl::Span<const SetJoin::Entry> SetJoin::EntriesNear(uint64_t hash) const {
@@ -101,22 +129,41 @@ absl::Span<const SetJoin::Entry> SetJoin::EntriesNear(uint64_t hash) const {
                                                starts_[bucket + 1] - starts_[bucket]);
 }
 
-// Calls `found` for each wanted set that is similar to `set`. seen_in_ has the probe that met a set
-// last, so each set is compared once per probe.
-void SetJoin::Probe(absl::Span<const uint64_t> set, absl::FunctionRef<bool(uint32_t)> wanted,
-                    absl::FunctionRef<void(uint32_t)> found) {
-  TakePrefix(set);
-  ++probes_;
-  for (const Rarity& rarity : prefix_) {
-    for (const Entry& entry : EntriesNear(rarity.second)) {
-      if (entry.hash != rarity.second || seen_in_[entry.set] == probes_) continue;
-      seen_in_[entry.set] = probes_;
-      const absl::Span<const uint64_t> other = SetAt(entry.set);
-      if (!SizesMayReach(set.size(), other.size(), threshold_) || !wanted(entry.set)) continue;
-      ++candidates_;
-      if (Similarity(CompareAtLeast(set, other, threshold_)) >= threshold_) found(entry.set);
+// Returns false if what the prefixes share rules out the threshold.
+bool SetJoin::MayReach(const Added& added, size_t size, uint32_t rest) const {
+  const auto all = static_cast<uint32_t>(size + added.size);
+  const uint32_t most =
+      std::min({added.met + std::max(added.rest, rest), added.size, static_cast<uint32_t>(size)});
+  return Similarity({most, all - most}) >= threshold_;
+}
+
+// Calls `found` for each wanted set that is similar to `set`. Counts first what each set's prefix
+// shares with this one's.
+absl::Status SetJoin::Probe(absl::Span<const uint64_t> set,
+                            absl::FunctionRef<bool(uint32_t)> wanted,
+                            absl::FunctionRef<void(uint32_t)> found) {
+  const uint32_t rest = TakePrefix(set);
+  touched_.clear();
+  for (const auto& [count, hash] : prefix_) {
+    for (const Entry& entry : EntriesNear(hash)) {
+      if (entry.hash != static_cast<uint32_t>(hash)) continue;
+      if (added_[entry.set].met++ == 0) touched_.push_back(entry.set);
     }
   }
+  // All counters are reset before the first error can end the loop.
+  const auto cannot_reach = [&](uint32_t i) {
+    const bool may = MayReach(added_[i], set.size(), rest);
+    added_[i].met = 0;
+    return !may;
+  };
+  touched_.erase(std::remove_if(touched_.begin(), touched_.end(), cannot_reach), touched_.end());
+  for (const uint32_t i : touched_) {
+    if (!wanted(i)) continue;
+    ++candidates_;
+    ASSIGN_OR_RETURN(const auto other, sets_.Get(i, &buffer_));
+    if (Similarity(CompareAtLeast(set, other, threshold_)) >= threshold_) found(i);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::deduplicator

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
 
 namespace kernelmill::deduplicator {
 
@@ -15,50 +17,61 @@ namespace kernelmill::deduplicator {
 // explains it. Sets are hashes, sorted, each once.
 //
 // Add() all sets to look for, then Build(), then Probe() with any number of other sets. Memory
-// holds the added sets, an entry for each of their hashes that may be looked up, and up to one
-// count per hash; the others are not kept. Not thread-safe.
+// holds an entry for each hash of the added sets that may be looked up, a count for each hash, and
+// as many sets as the spill options allow; the other sets are not kept. Errors are those of the
+// spill file. Not thread-safe.
 class SetJoin {
  public:
   // `threshold`: of the Jaccard similarity, in (0, 1].
-  explicit SetJoin(double threshold) : threshold_(threshold) {}
+  explicit SetJoin(double threshold, const SpillOptions& spill = {})
+      : threshold_(threshold), sets_(spill) {}
 
   // Adds the next set; sets are numbered from 0 and have at most 2^31 hashes together.
-  void Add(absl::Span<const uint64_t> set);
-  void Build();
+  absl::Status Add(absl::Span<const uint64_t> set);
+  absl::Status Build();
 
   // Calls found(i) once for each added set that is similar to `set`, if wanted(i) is true. Calls
   // wanted(i) first, before it compares two sets.
-  void Probe(absl::Span<const uint64_t> set, absl::FunctionRef<bool(uint32_t)> wanted,
-             absl::FunctionRef<void(uint32_t)> found);
+  absl::Status Probe(absl::Span<const uint64_t> set, absl::FunctionRef<bool(uint32_t)> wanted,
+                     absl::FunctionRef<void(uint32_t)> found);
 
-  size_t size() const { return ends_.size(); }
+  size_t size() const { return sets_.size(); }
   // The number of compared pairs.
   int64_t candidates() const { return candidates_; }
 
  private:
   struct Entry {
-    uint64_t hash;
+    uint32_t hash;  // its lower half
     uint32_t set;
+  };
+  // An added set, as far as a probe needs it.
+  struct Added {
+    uint32_t size;
+    uint32_t rest;     // the number of hashes behind its prefix
+    uint32_t met = 0;  // the number of hashes that its prefix shares with that of the probe
   };
   // The count of a hash among the added sets, and the hash.
   using Rarity = std::pair<uint32_t, uint64_t>;
 
-  absl::Span<const uint64_t> SetAt(uint32_t index) const;
   uint32_t GetCount(uint64_t hash) const { return counts_[hash & (counts_.size() - 1)]; }
-  // Fills `prefix_` with the set's prefix, without hashes that no added set has.
-  void TakePrefix(absl::Span<const uint64_t> set);
+  absl::Status CountHashes();
+  // Fills `prefix_` with the set's prefix, without hashes that no added set has. Returns the number
+  // of hashes behind the prefix.
+  uint32_t TakePrefix(absl::Span<const uint64_t> set);
   absl::Span<const Entry> EntriesNear(uint64_t hash) const;
+  bool MayReach(const Added& added, size_t size, uint32_t rest) const;
 
   const double threshold_;
-  std::vector<uint64_t> hashes_;  // the sets, one after the other
-  std::vector<uint32_t> ends_;    // the end of each set in `hashes_`
-  std::vector<uint32_t> counts_;  // by a hash's lower bits
-  std::vector<Entry> entries_;    // sorted by hash
+  ShingleSets sets_;
+  std::vector<Added> added_;
+  size_t hashes_ = 0;             // the number of all sets' hashes
+  std::vector<uint16_t> counts_;  // by a hash's lower bits
+  std::vector<Entry> entries_;    // by a hash's upper bits
   std::vector<uint32_t> starts_;  // the first entry by a hash's upper bits, and the end
   int start_shift_ = 0;           // leaves the upper bits that index starts_
   std::vector<Rarity> prefix_;
-  std::vector<uint32_t> seen_in_;  // for each set the last probe that met it
-  uint32_t probes_ = 0;
+  std::vector<uint32_t> touched_;  // the sets that the probe met
+  std::vector<uint64_t> buffer_;
   int64_t candidates_ = 0;
 };
 

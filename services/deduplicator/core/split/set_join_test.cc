@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
+using ::kernelmill::testing::IsOk;
 using Set = std::vector<uint64_t>;
 using Sets = std::vector<Set>;
 using Found = std::set<std::pair<size_t, uint32_t>>;  // (probe, indexed)
@@ -63,17 +65,36 @@ Sets RandomSets(int count, size_t most, std::mt19937& random) {
   return sets;
 }
 
-Found Join(const Sets& indexed, const Sets& probes, double threshold) {
-  SetJoin join(threshold);
-  for (const Set& set : indexed) join.Add(set);
-  join.Build();
+void Build(const Sets& sets, SetJoin* join) {
+  for (const Set& set : sets) ASSERT_THAT(join->Add(set), IsOk());
+  ASSERT_THAT(join->Build(), IsOk());
+}
+
+Found Join(const Sets& indexed, const Sets& probes, double threshold,
+           const SpillOptions& spill = {}) {
+  SetJoin join(threshold, spill);
+  Build(indexed, &join);
   Found found;
   for (size_t i = 0; i < probes.size(); ++i) {
-    join.Probe(
-        probes[i], [](uint32_t) { return true; },
-        [&](uint32_t index) { EXPECT_TRUE(found.emplace(i, index).second) << "found twice"; });
+    EXPECT_THAT(
+        join.Probe(
+            probes[i], [](uint32_t) { return true; },
+            [&](uint32_t index) { EXPECT_TRUE(found.emplace(i, index).second) << "found twice"; }),
+        IsOk());
   }
   return found;
+}
+
+// Probes with every set, and returns how many are compared.
+int64_t CountCandidates(const Sets& indexed, const Sets& probes) {
+  SetJoin join(0.7);
+  Build(indexed, &join);
+  for (const Set& set : probes) {
+    EXPECT_THAT(join.Probe(
+                    set, [](uint32_t) { return true; }, [](uint32_t) {}),
+                IsOk());
+  }
+  return join.candidates();
 }
 
 Found BruteForce(const Sets& indexed, const Sets& probes, double threshold) {
@@ -146,25 +167,35 @@ TEST(SetJoin, EmptySetsAreLikeNone) {
 TEST(SetJoin, ComparesFewOfThePairs) {
   std::mt19937 random(11);
   const Sets sets = RandomSets(600, 120, random);
-  SetJoin join(0.7);
-  for (const Set& set : sets) join.Add(set);
-  join.Build();
-  for (const Set& set : sets) {
-    join.Probe(
-        set, [](uint32_t) { return true; }, [](uint32_t) {});
+  EXPECT_LT(CountCandidates(sets, sets), 600 * 600 / 10);
+}
+
+// Every hash is in many sets, as with a million kernels of one language.
+TEST(SetJoin, SetsThatShareCommonHashesAreNotCompared) {
+  std::mt19937 random(3);
+  Sets sets;
+  for (int i = 0; i < 1000; ++i) {
+    std::set<uint64_t> set;
+    while (set.size() < 200) set.insert(random() % 2000);
+    sets.push_back(ToSet(set));
   }
-  EXPECT_LT(join.candidates(), 600 * 600 / 10);
+  EXPECT_LT(CountCandidates(sets, sets), 1000 + 10) << "each set with itself, and few more";
+}
+
+TEST(SetJoin, SetsMaySpill) {
+  std::mt19937 random(5);
+  const Sets sets = RandomSets(150, 60, random);
+  EXPECT_EQ(Join(sets, sets, 0.7, {.memory_bytes = 1000}), BruteForce(sets, sets, 0.7));
 }
 
 TEST(SetJoin, WhatIsNotWantedIsNotCompared) {
   SetJoin join(0.5);
-  join.Add(Range(0, 10));
-  join.Add(Range(0, 11));
-  join.Build();
+  Build({Range(0, 10), Range(0, 11)}, &join);
   std::vector<uint32_t> found;
-  join.Probe(
-      Range(0, 10), [](uint32_t index) { return index == 1; },
-      [&](uint32_t index) { found.push_back(index); });
+  ASSERT_THAT(join.Probe(
+                  Range(0, 10), [](uint32_t index) { return index == 1; },
+                  [&](uint32_t index) { found.push_back(index); }),
+              IsOk());
   EXPECT_EQ(found, std::vector<uint32_t>{1});
   EXPECT_EQ(join.candidates(), 1);
 }

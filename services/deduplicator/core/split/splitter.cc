@@ -85,8 +85,12 @@ bool IsOfGraph(const v1::Decision& decision) {
 }  // namespace
 
 Splitter::Splitter(const v1::SplitPolicy& policy, double threshold, const v1::Clusters& clusters,
-                   int64_t shingles)
-    : repositories_(policy), threshold_(threshold), clusters_(clusters), shingles_(shingles) {}
+                   int64_t shingles, SpillOptions spill)
+    : repositories_(policy),
+      threshold_(threshold),
+      clusters_(clusters),
+      shingles_(shingles),
+      spill_(std::move(spill)) {}
 
 uint32_t Splitter::FindRoot(uint32_t number) const {
   while (parents_[number] != number) {
@@ -188,7 +192,7 @@ absl::Status Splitter::EndAdding() {
 // Chooses the kernels of the next pass: as many open ones as fit the budget of shingles, at least
 // one.
 bool Splitter::BeginPass() {
-  if (alike_) candidates_ += alike_->candidates();
+  if (alike_) candidates_ += alike_->candidates() + modules_->candidates();
   alike_.reset();
   modules_.reset();
   loaded_.clear();
@@ -202,8 +206,8 @@ bool Splitter::BeginPass() {
     shingles += sizes_[end_];
   }
   if (!any) return false;
-  alike_.emplace(threshold_);
-  modules_.emplace();
+  alike_.emplace(threshold_, spill_);
+  modules_.emplace(spill_);
   ++passes_;
   return true;
 }
@@ -220,15 +224,15 @@ absl::Status Splitter::CheckShingles(uint32_t number, absl::Span<const uint64_t>
 absl::Status Splitter::Load(uint32_t number, const v1::KernelShingles& shingles) {
   const absl::Span<const uint64_t> near = absl::MakeConstSpan(shingles.near());
   RETURN_IF_ERROR(CheckShingles(number, near));
-  alike_->Add(near);
-  modules_->Add(shingles);
+  RETURN_IF_ERROR(alike_->Add(near));
+  RETURN_IF_ERROR(modules_->Add(shingles));
   loaded_.push_back(number);
   return absl::OkStatus();
 }
 
-void Splitter::EndLoading() {
-  alike_->Build();
-  modules_->Build();
+absl::Status Splitter::EndLoading() {
+  RETURN_IF_ERROR(alike_->Build());
+  return modules_->Build();
 }
 
 absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles) {
@@ -239,10 +243,10 @@ absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles
     return FindRoot(loaded_[index]) != FindRoot(number) &&
            (IsOpen(loaded_[index]) || IsOpen(number));
   };
-  alike_->Probe(near, wanted, [&](uint32_t index) { Join(loaded_[index], number); });
-  modules_->Probe(shingles, wanted,
-                  [&](uint32_t index) { held_.emplace_back(loaded_[index], number); });
-  return absl::OkStatus();
+  RETURN_IF_ERROR(
+      alike_->Probe(near, wanted, [&](uint32_t index) { Join(loaded_[index], number); }));
+  return modules_->Probe(shingles, wanted,
+                         [&](uint32_t index) { held_.emplace_back(loaded_[index], number); });
 }
 
 // Moves the components of held sources until nothing changes: each move can make another source's

@@ -15,6 +15,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/job.pb.h"
+#include "services/deduplicator/core/pair/shingle_sets.h"
 #include "services/deduplicator/core/split/module_join.h"
 #include "services/deduplicator/core/split/set_join.h"
 
@@ -57,13 +58,13 @@ class RepositorySides {
 //     Probe         for each kernel for which Probes() is true
 //   Take
 //
-// A pass holds up to `shingles` shingles in memory, only of kernels that may still end in another
-// split than train. Not thread-safe.
+// A pass indexes up to `shingles` shingles, only of kernels that may still end in another split
+// than train, at some four bytes each; the sets themselves spill. Not thread-safe.
 class Splitter {
  public:
   // `clusters` must outlive the splitter.
   Splitter(const v1::SplitPolicy& policy, double threshold, const v1::Clusters& clusters,
-           int64_t shingles = int64_t{1} << 24);
+           int64_t shingles = int64_t{1} << 26, SpillOptions spill = {});
 
   // Returns INVALID_ARGUMENT for a malformed shard, or if the clusters have no such kernel.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::ShardOrigin& origin);
@@ -77,9 +78,9 @@ class Splitter {
   bool Loads(uint32_t number) const { return number >= begin_ && number < end_ && IsOpen(number); }
   bool Probes(uint32_t number) const { return sides_[number] != v1::SPLIT_UNSPECIFIED; }
   // Load() and Probe() return INVALID_ARGUMENT if the shingles are not sorted, each once, or if
-  // their number is not the signature's.
+  // their number is not the signature's. All three return errors of the spill file.
   absl::Status Load(uint32_t number, const v1::KernelShingles& shingles);
-  void EndLoading();
+  absl::Status EndLoading();
   absl::Status Probe(uint32_t number, const v1::KernelShingles& shingles);
 
   v1::Splits Take();
@@ -108,6 +109,7 @@ class Splitter {
   const double threshold_;
   const v1::Clusters& clusters_;
   const int64_t shingles_;
+  const SpillOptions spill_;
 
   // By kernel number. UNSPECIFIED: neither kept nor a duplicate of a kept kernel. For the root of a
   // component: the component's split. Otherwise: the split of the kernel's repository.

@@ -137,7 +137,7 @@ inline Result Divide(const Job& job, const v1::SplitPolicy& policy = Named(),
       if (splitter.Loads(n))
         EXPECT_THAT(splitter.Load(n, MakeShingles(*kernels[n])), testing::IsOk());
     }
-    splitter.EndLoading();
+    EXPECT_THAT(splitter.EndLoading(), testing::IsOk());
     for (uint32_t n = 0; n < kernels.size(); ++n) {
       if (splitter.Probes(n))
         EXPECT_THAT(splitter.Probe(n, MakeShingles(*kernels[n])), testing::IsOk());
