@@ -316,15 +316,15 @@ TEST_F(ExtractorStagesTest, HistoryAnswersWithChangesAndSums) {
   file.set_before("1");
   file.set_after("2");
   v1::VersionShard versions;
-  const v1::FileShard files = Files("a.py");
-  for (const char* id : {"1", "2"}) {
+  for (const std::string id : {"1", "2"}) {
     v1::FileVersion& version = *versions.add_versions();
     version.set_id(id);
     version.set_path("a.py");
-    version.set_content(files.files(0).content());
+    version.set_content(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef a(x):\n"
+        "    tl.store(x + tl.program_id(0), " +
+        id + ")\n");
   }
-  versions.mutable_versions(1)->mutable_content()->replace(
-      files.files(0).content().find("pass"), 4, "return");  // in the first of two kernels
   v1::SourceTree tree;
   tree.set_repository("r");
   v1::Action action;
