@@ -17,6 +17,7 @@
 #include "common/code/python.h"
 #include "common/dsl/labels.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/launcher_syntax.h"
 #include "dataset/training/host_code.h"
 
 // Makes questions and answers from what a kernel's record has, by four templates: write the kernel,
@@ -159,6 +160,10 @@ string_view Body(const v1::Kernel& kernel) {
   return absl::StripAsciiWhitespace(source.substr(std::min(offset, source.size())));
 }
 
+code::Language GetLauncherLanguage(const v1::Kernel& kernel) {
+  return dsl::GetLauncherSyntax(kernel, kernel.form() == v1::KERNEL_FORM_STRING);
+}
+
 // The launcher's text where that shows how the kernel is launched; else nothing. It has to name the
 // kernel, which may have been handed to it by a macro or in a table, and not to hold it: a kernel
 // within its launcher would be in the question that asks for it.
@@ -166,7 +171,9 @@ std::string ShownLauncher(const v1::Kernel& kernel) {
   const string_view text = kernel.launcher().text();
   if (!Names(text, kernel)) return "";
   if (!Body(kernel).empty() && absl::StrContains(text, Body(kernel))) return "";
-  return AtTheMargin(kernel, text);
+  const code::Language language = GetLauncherLanguage(kernel);
+  if (language == code::Language::kC) return std::string(text);
+  return code::DedentPython(text).value_or(std::string(text));
 }
 
 // Returns the word for the kernel in a question.
@@ -207,7 +214,9 @@ std::string AskToWrite(const v1::Kernel& kernel, string_view hardware, string_vi
   const std::string parameters = ParameterLines(kernel);
   if (!parameters.empty()) absl::StrAppend(&text, "\nParameters:\n\n", parameters);
   if (!launcher.empty() && launcher.size() <= kMaxLauncherBytes) {
-    absl::StrAppend(&text, "\nIt is launched so:\n\n", FencedCode(kernel, launcher), "\n");
+    const bool is_c = GetLauncherLanguage(kernel) == code::Language::kC;
+    absl::StrAppend(&text, "\nIt is launched so:\n\n", Fenced(launcher, is_c ? "cuda" : "python"),
+                    "\n");
   }
   return text;
 }

@@ -345,5 +345,17 @@ TEST(Conversations, CudaIsFencedAsCuda) {
   EXPECT_THAT(ByTemplate(kernel)["write"].assistant, HasSubstr("```cuda\n"));
 }
 
+TEST(Conversations, APythonLauncherOfCudaIsFencedAsPython) {
+  v1::Kernel kernel = Whole();
+  kernel.set_dsl(dsl::kCuda);
+  kernel.set_form(v1::KERNEL_FORM_STRING);
+  kernel.mutable_launcher()->set_first_line(9);
+  kernel.mutable_launcher()->set_text("  def run(x):\n    m.scale(x)\n");
+  EXPECT_THAT(ByTemplate(kernel)["write"].user,
+              HasSubstr("```python\ndef run(x):\n  m.scale(x)\n"));
+  kernel.mutable_cuda()->add_launches()->set_host_first_line(9);
+  EXPECT_THAT(ByTemplate(kernel)["write"].user, HasSubstr("```cuda\n  def run"));
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

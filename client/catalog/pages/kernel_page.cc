@@ -32,6 +32,7 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/launcher_syntax.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "common/words/enum_words.h"
@@ -312,7 +313,7 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
       launcher.count() > 1 ? absl::StrCat(", the first of ", launcher.count(), " launchers") : "",
       ".</p>\n");
   if (!launcher.text().empty()) {
-    const auto language = dsl::GetSyntax(kernel.dsl());
+    const auto language = dsl::GetLauncherSyntax(kernel, kernel.form() == v1::KERNEL_FORM_STRING);
     const HighlightedCode code =
         HighlightCode(launcher.text(), language, launcher.first_line(), false, kMaxLauncher);
     absl::StrAppend(&html, MissingForLauncher(kernel), "<pre class=\"code\" tabindex=\"0\"><code>",
