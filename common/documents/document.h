@@ -33,19 +33,13 @@ struct Cell {
 struct CodeBlock {
   BlockLanguage language = BlockLanguage::kUnnamed;
   // "cell"; "fence" and "indented" of Markdown; "directive", "literal" and "doctest" of
-  // reStructuredText; "pre" of HTML; "string": a string of a notebook's cell that holds CUDA
+  // reStructuredText; "pre" of HTML
   absl::string_view kind;
   size_t begin = 0;
   size_t end = 0;
   int cell = -1;          // index in Document.cells; -1 outside a notebook
   std::string heading;    // the nearest one above; else empty
   std::string paragraph;  // right above the block; else empty
-};
-
-// Code of a document that cannot be had as whole lines of its text.
-struct SkippedCode {
-  size_t at = 0;             // offset in Document.text
-  absl::string_view reason;  // as in v1::SkippedString
 };
 
 // A document's text and the code in it.
@@ -60,9 +54,8 @@ struct SkippedCode {
 // as well, except in notebooks and HTML. Outputs of notebooks are not read.
 struct Document {
   std::string text;
-  std::vector<Cell> cells;           // of a notebook
-  std::vector<CodeBlock> blocks;     // in the order of the text
-  std::vector<SkippedCode> skipped;  // in no certain order
+  std::vector<Cell> cells;        // of a notebook
+  std::vector<CodeBlock> blocks;  // in the order of the text
   // Why the rest was not read, and the offset in the file: as json::StringReader says it of a
   // notebook, or "too_many_strings". Empty if all was read.
   std::string error;

@@ -263,28 +263,6 @@ TEST(NotebookTest, MarkdownCellsHaveFencesAndContext) {
   EXPECT_THAT(Contexts("a.ipynb", text), ElementsAre("T|One.", "T|Two.", "T|"));
 }
 
-TEST(NotebookTest, StringsWithCudaAreBlocksOfTheirOwn) {
-  const std::string text = Notebook(Cell(
-      "code", "\"s = r'''\\n__global__ void f() {}\\n'''\\nt = '''\\n__global__ \\\\n'''\\n\""));
-  EXPECT_THAT(Blocks("a.ipynb", text),
-              ElementsAre(::testing::StartsWith("p cell"), "c string __global__ void f() {}\n"));
-}
-
-TEST(NotebookTest, StringsWithCudaThatAreNoLinesOfTheFileAreListed) {
-  const auto skipped = [](absl::string_view source) {
-    std::vector<std::string> found;
-    const Document document = ReadDocument("a.ipynb", Notebook(Cell("code", source)));
-    for (const SkippedCode& each : document.skipped) {
-      found.push_back(absl::StrCat(each.at, " ", each.reason));
-    }
-    return found;
-  };
-  EXPECT_THAT(skipped("\"s = '''\\n__global__ \\\\n\\n'''\""), ElementsAre("8 not_verbatim"));
-  EXPECT_THAT(skipped("\"s = '''\\n__global__'''\""), ElementsAre("4 shared_line"));
-  EXPECT_THAT(skipped("\"s = '''__global__ void f() {}\\n'''\""), ElementsAre("4 shared_line"));
-  EXPECT_THAT(skipped("\"s = r'''\\n__global__ \\\\n\\n'''\""), IsEmpty());
-}
-
 TEST(NotebookTest, BrokenJsonIsReadUpToTheError) {
   const Document document =
       ReadDocument("a.ipynb", "{\"cells\": [" + Cell("code", "\"a\"") + ", {");

@@ -235,39 +235,7 @@ class NotebookReader {
       said = BlockLanguage::kCuda;
     }
     if (begin < cell.text_end) AddBlock(said, "cell", begin, cell.text_end);
-    if (said == BlockLanguage::kPython) AddStrings(begin, cell.text_end);
     context_.EndBlock();
-  }
-
-  // Adds the whole lines within triple quotes that hold CUDA, as load_inline() is given them. A
-  // string with a backslash may stand for another text than it shows, unless it is raw.
-  void AddStrings(size_t begin, size_t end) {
-    const absl::string_view text = absl::string_view(document_.text).substr(0, end);
-    if (!absl::StrContains(text.substr(begin), "__global__")) return;
-    while (begin < end) {
-      const size_t open = std::min(text.find("\"\"\"", begin), text.find("'''", begin));
-      if (open == absl::string_view::npos) return;
-      const size_t close = text.find(text.substr(open, 3), open + 3);
-      if (close == absl::string_view::npos) return;
-      const size_t first = std::min(AfterLine(text, open), close);
-      const size_t last = text.find_last_of("\r\n", close) + 1;
-      const bool is_raw = open > 0 && (text[open - 1] | 0x20) == 'r';
-      const absl::string_view inside = first < last ? text.substr(first, last - first) : "";
-      const bool holds_cuda = absl::StrContains(inside, "__global__");
-      if (holds_cuda && (is_raw || !absl::StrContains(inside, "\\"))) {
-        AddBlock(BlockLanguage::kCuda, "string", first, last);
-      } else if (holds_cuda) {
-        document_.skipped.push_back({first, "not_verbatim"});
-      }
-      // A line with a quote on it is no line of CUDA.
-      const absl::string_view before = text.substr(open, first - open);
-      const size_t rest = std::max(first, last);
-      if (absl::StrContains(before, "__global__") ||
-          absl::StrContains(text.substr(rest, close - rest), "__global__")) {
-        document_.skipped.push_back({open, "shared_line"});
-      }
-      begin = close + 3;
-    }
   }
 
   const std::string language_;

@@ -81,6 +81,10 @@ bool LooksLikePython(absl::string_view text) {
   return false;
 }
 
+bool HasTripleQuotes(absl::string_view text) {
+  return absl::StrContains(text, "\"\"\"") || absl::StrContains(text, "'''");
+}
+
 // Returns the names that a text of CUDA declares; nothing if its brackets do not fit.
 std::optional<std::set<std::string>> DeclaredNames(absl::string_view text) {
   const cuda::Code code = cuda::Lex(text);
@@ -128,9 +132,6 @@ class DocumentExtractor {
   }
 
   absl::Status Run() {
-    for (const documents::SkippedCode& skipped : document_.skipped) {
-      Skip(lines_.LineAt(skipped.at), skipped.reason);
-    }
     const bool may_hold = std::any_of(
         document_.blocks.begin(), document_.blocks.end(), [this](const CodeBlock& block) {
           return block.language != BlockLanguage::kOther && MayHoldCode(GetText(block));
@@ -159,7 +160,9 @@ class DocumentExtractor {
 
   bool IsPython(const CodeBlock& block) const {
     if (block.language != BlockLanguage::kUnnamed) return block.language == BlockLanguage::kPython;
-    return LooksLikePython(GetText(block)) && !MayHoldCuda(GetText(block));
+    // Python may have CUDA in its strings.
+    const bool may_be_cuda = MayHoldCuda(GetText(block)) && !HasTripleQuotes(GetText(block));
+    return LooksLikePython(GetText(block)) && !may_be_cuda;
   }
   bool IsCuda(const CodeBlock& block) const {
     if (misnamed_.contains(&block)) return true;
@@ -173,8 +176,8 @@ class DocumentExtractor {
 
   // Returns whether a text that is said to be Python, and does not parse, is CUDA.
   static bool IsCudaByItsText(absl::string_view text) {
-    return MayHoldCuda(text) && !LooksLikePython(text) && !absl::StrContains(text, "\"\"\"") &&
-           !absl::StrContains(text, "'''") && DeclaredNames(text).has_value();
+    return MayHoldCuda(text) && !LooksLikePython(text) && !HasTripleQuotes(text) &&
+           DeclaredNames(text).has_value();
   }
 
   // Appends the block's lines without their shared indentation. With `magics`, IPython's lines are
@@ -247,7 +250,7 @@ class DocumentExtractor {
         whole.push_back(read);
       } else if (IsCudaByItsText(GetText(block))) {
         misnamed_.insert(&block);
-      } else if (MayHoldKernels(GetText(block))) {
+      } else if (MayHoldKernels(GetText(block)) || MayHoldCuda(GetText(block))) {
         broken.emplace_back(read, whole.size());
       }
     }
@@ -343,10 +346,8 @@ class DocumentExtractor {
       return false;
     }
     const absl::string_view source = Bytes(kernel.first_line(), kernel.last_line(), *block);
-    if (!kernel.has_cuda()) {
-      kernel.set_body_offset(MoveBodyOffset(kernel, source.size()));
-      kernel.set_column(static_cast<int32_t>(CountIndentation(source)));
-    }
+    kernel.set_body_offset(MoveBodyOffset(kernel, source.size()));
+    kernel.set_column(static_cast<int32_t>(CountIndentation(source)));
     kernel.set_first_byte(static_cast<int64_t>(lines_.Begin(kernel.first_line())));
     kernel.set_source(std::string(source));
     kernel.set_sha256(Sha256Hex(source));
@@ -375,7 +376,8 @@ class DocumentExtractor {
 
   void AddContext(const CodeBlock& block, v1::Kernel& kernel) const {
     v1::DocumentContext& context = *kernel.mutable_context();
-    context.set_kind(std::string(block.kind));
+    const bool in_string = kernel.has_cuda() && kernel.form() == v1::KERNEL_FORM_STRING;
+    context.set_kind(block.cell >= 0 && in_string ? "string" : std::string(block.kind));
     if (!HoldsSensitive(block.heading)) context.set_heading(block.heading);
     if (!HoldsSensitive(block.paragraph)) context.set_paragraph(block.paragraph);
     if (block.cell < 0) return;

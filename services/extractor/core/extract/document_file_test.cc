@@ -259,11 +259,43 @@ TEST(DocumentFileTest, CudaThatSaysPythonIsRead) {
               ElementsAre("f"));
 }
 
+TEST(DocumentFileTest, CudaInStringsOfPythonIsRead) {
+  const std::string code =
+      "s = '''\n__global__ void f(int* x) {\n  *x = 1;\n}\n'''\n\n"
+      "def run(x):\n  RawKernel(s, 'f')((1,), (1,), (x,))\n";
+  const auto check = [](const v1::KernelShard& shard, absl::string_view kind) {
+    ASSERT_EQ(shard.kernels_size(), 1);
+    const v1::Kernel& kernel = shard.kernels(0);
+    EXPECT_EQ(kernel.form(), v1::KERNEL_FORM_STRING);
+    EXPECT_EQ(kernel.context().kind(), kind);
+    EXPECT_EQ(kernel.module(), "__global__ void f(int* x) {\n  *x = 1;\n}\n");
+    EXPECT_EQ(kernel.launcher().qualname(), "run");
+  };
+  const v1::KernelShard notebook = LinkNotebook({"x = 1", code});
+  check(notebook, "string");
+  EXPECT_THAT(Places(notebook), ElementsAre("f 2-4"));
+  EXPECT_EQ(notebook.kernels(0).launcher().first_line(), 7);
+  const v1::KernelShard page = LinkPage(Fence("python", code));
+  check(page, "fence");
+  EXPECT_THAT(Places(page), ElementsAre("f 3-5"));
+  check(LinkPage(Fence("", "import cupy\n" + code)), "fence");
+}
+
+TEST(DocumentFileTest, CudaInStringsOfIndentedCodeHasItsIndentation) {
+  const v1::KernelShard shard = LinkPage(
+      "- so:\n\n  ```python\n  s = '''\n  __global__ void f() {\n    g();\n  }\n  '''\n  ```\n");
+  ASSERT_THAT(Places(shard), ElementsAre("f 5-7"));
+  EXPECT_EQ(shard.kernels(0).source(), "  __global__ void f() {\n    g();\n  }\n");
+  EXPECT_EQ(shard.kernels(0).column(), 2);
+  EXPECT_EQ(shard.kernels(0).body_offset(), 24);
+  EXPECT_EQ(shard.kernels(0).module(), "__global__ void f() {\n  g();\n}\n");
+}
+
 TEST(DocumentFileTest, CudaInStringsThatIsNotTheTextIsListed) {
-  const v1::KernelShard shard =
-      LinkNotebook({"s = '''__global__ void f() {}\n'''\n", "s = '''\n__global__ f \\n\n'''\n"});
+  const v1::KernelShard shard = LinkNotebook(
+      {"s = '''__global__ void f() {}\n'''\n", "s = '''\n__global__ void f() {\n''' '}'\n"});
   EXPECT_THAT(Names(shard), IsEmpty());
-  EXPECT_THAT(Skipped(shard), ElementsAre("1 shared_line", "4 not_verbatim"));
+  EXPECT_THAT(Skipped(shard), ElementsAre("1 shared_line", "3 not_verbatim"));
 }
 
 TEST(DocumentFileTest, IndentedCodeIsRead) {

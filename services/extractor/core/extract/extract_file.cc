@@ -18,6 +18,7 @@
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
+#include "services/extractor/core/cuda/string_kernels.h"
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/definitions.h"
 #include "services/extractor/core/describe/inductor_origin.h"
@@ -114,7 +115,8 @@ bool MayReexportWrappers(absl::string_view text) {
 }
 
 // Extracts one Python file: its own kernels first, then templates, then the strings that
-// TorchInductor runs, each read as a file of its own. Refers to its arguments.
+// TorchInductor runs, each read as a file of its own, then the strings of CUDA. Refers to its
+// arguments.
 class FileExtractor {
  public:
   FileExtractor(const v1::SourceFile& source, const CodeReader& reader, v1::ExtractedFile& entry,
@@ -163,6 +165,7 @@ class FileExtractor {
     for (const GeneratedString& string : strings) {
       RETURN_IF_ERROR(AddString(*file, string, origin));
     }
+    if (MayHoldCuda(text_)) AddCuda(*file);
     return absl::OkStatus();
   }
 
@@ -179,6 +182,14 @@ class FileExtractor {
   void AddTemplate(const LineIndex& lines, const KernelTemplate& found) {
     *shard_.add_kernels() = DescribeTemplate(path_, text_, lines, found);
     entry_.set_kernels(entry_.kernels() + 1);
+  }
+
+  void AddCuda(const ParsedText& parsed) {
+    const Bindings bindings(parsed.tree());
+    const ParsedFile file = {path_,          parsed.text(),    parsed.tree(),
+                             parsed.lines(), parsed.imports(), parsed.calls(),
+                             bindings};
+    AddCudaStrings(file, {options_.max_strings, options_.max_overlap}, entry_, shard_);
   }
 
   // Lists strings that write kernels, except those that are extracted or listed already.
@@ -407,12 +418,12 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
   return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
 }
 
-// Most Python files cannot hold kernels. These are only read for definitions that other files may
-// import.
+// Most Python files cannot hold kernels, their own or in strings. These are only read for
+// definitions that other files may import.
 absl::Status ExtractPython(const v1::SourceFile& source, const CodeReader& reader,
                            v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
-  if (!MayHoldKernels(text) && !IsTemplateFile(source.path(), text)) {
+  if (!MayHoldKernels(text) && !MayHoldCuda(text) && !IsTemplateFile(source.path(), text)) {
     return AddImportable(source, reader.parser, reader.options, shard);
   }
   return AddPythonKernels(source, reader, entry, shard);

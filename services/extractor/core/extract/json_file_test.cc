@@ -127,7 +127,13 @@ TEST(JsonFileTest, CudaIsReadWhereItSaysSo) {
 
 TEST(JsonFileTest, PythonThatHoldsCudaInAStringIsPythonAsInAFile) {
   const std::string text = absl::StrCat("source = '''\n", kCudaCode, "'''\n");
-  EXPECT_THAT(Places(ExtractJson(JsonString(text))), IsEmpty());
+  const v1::KernelShard shard = ExtractJson(JsonString(text));
+  ASSERT_THAT(Places(shard), ElementsAre("add  3-5"));
+  EXPECT_EQ(shard.kernels(0).form(), v1::KERNEL_FORM_STRING);
+  EXPECT_EQ(shard.kernels(0).string_begin(), 13);
+  EXPECT_EQ(text.substr(static_cast<size_t>(shard.kernels(0).first_byte()),
+                        shard.kernels(0).source().size()),
+            shard.kernels(0).source());
 }
 
 TEST(JsonFileTest, ChatsAreReadBetweenTheirFences) {

@@ -78,7 +78,10 @@ void CudaLaunchers::AddLaunch(uint32_t host, const std::string& name, const View
     }
   }
   absl::flat_hash_set<uint32_t> files;
+  // Nothing else sees a string of a Python file.
+  const bool alone = !source_[view.root].runs.empty();
   for (const ItemRef& ref : source_.FunctionsCalled(name)) {
+    if (ref.file != view.root && (alone || !source_[ref.file].runs.empty())) continue;
     for (const std::string& declared : source_.at(ref).declaration.names) {
       if (meant.contains(source_.QualifiedName(ref, declared))) files.insert(ref.file);
     }
@@ -95,6 +98,7 @@ absl::string_view CudaLaunchers::GetText(const Host& host) const {
 // Prefers hosts in the kernel's own file, and among those the first whose text is in bounds.
 void CudaLaunchers::FillIn(v1::Kernel& kernel) {
   if (kernel.role() != v1::KERNEL_ROLE_KERNEL || kernel.form() == v1::KERNEL_FORM_TEMPLATE) return;
+  if (kernel.has_launcher()) return;  // in Python, around the string
   const uint32_t file = source_.FindFile(kernel);
   const auto found = launchers_.find({file, kernel.name()});
   if (file == kNoFile || found == launchers_.end()) return;
@@ -111,10 +115,11 @@ void CudaLaunchers::FillIn(v1::Kernel& kernel) {
     if (chosen == nullptr || (fits && GetText(*chosen).size() > kMaxText)) chosen = &host;
   }
   v1::Launcher& launcher = *kernel.mutable_launcher();
-  launcher.set_path(source_[chosen->file].path);
+  const SourceText& of = source_[chosen->file];
+  launcher.set_path(of.path);
   launcher.set_qualname(chosen->qualname);
-  launcher.set_first_line(chosen->first_line);
-  launcher.set_last_line(chosen->last_line);
+  launcher.set_first_line(of.FileLineAt(of.lines.Begin(chosen->first_line)));
+  launcher.set_last_line(of.FileLineAt(of.lines.End(chosen->last_line) - 1));
   launcher.set_count(count);
   const string_view text = GetText(*chosen);
   if (text.size() > std::min(kMaxText, left_)) return;

@@ -297,9 +297,31 @@ class Writer {
   void AddPiece(const SourceText& text, const ByteSpan& span, v1::Definition::Kind kind) {
     v1::ModulePiece& piece = *kernel_.add_pieces();
     piece.set_path(text.path);
-    piece.set_first_line(text.lines.LineAt(span.begin));
-    piece.set_last_line(text.lines.LineAt(std::max(span.begin + 1, span.end) - 1));
+    piece.set_first_line(text.FileLineAt(span.begin));
+    piece.set_last_line(text.FileLineAt(std::max(span.begin + 1, span.end) - 1));
     piece.set_kind(kind);
+    AddReplaced(text, span);
+  }
+
+  // Lists the escape sequences and fields of a string that the module has the values of.
+  void AddReplaced(const SourceText& text, const ByteSpan& span) {
+    for (size_t i = text.runs.empty() ? 0 : text.FindRun(span.begin) + 1; i < text.runs.size();
+         ++i) {
+      const v1::TextRun& run = text.runs[i];
+      const v1::TextRun& before = text.runs[i - 1];
+      const auto value_begin = static_cast<size_t>(before.begin() + before.size());
+      if (value_begin >= span.end) break;
+      if (run.replaced().empty() || value_begin < span.begin) continue;
+      v1::ReplacedText& replaced = *kernel_.add_replaced_texts();
+      replaced.set_original(run.replaced());
+      replaced.set_replacement(
+          text.text.substr(value_begin, static_cast<size_t>(run.begin()) - value_begin));
+      replaced.set_first_line(text.FileLineAt(value_begin));
+      replaced.set_last_line(run.first_line());
+      const bool escape =
+          run.replaced()[0] == '\\' || run.replaced() == "{{" || run.replaced() == "}}";
+      replaced.set_reason(escape ? "string_escape" : "string_field");
+    }
   }
 
   const Source& source_;
@@ -476,6 +498,7 @@ size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kern
   kernel.clear_pieces();
   kernel.clear_free_names();
   kernel.clear_unresolved_names();
+  kernel.clear_replaced_texts();
   const uint32_t file =
       kernel.form() == v1::KERNEL_FORM_TEMPLATE ? kNoFile : source.FindFile(kernel);
   const std::optional<Part> around = file == kNoFile ? std::nullopt : source.FindPart(file, kernel);

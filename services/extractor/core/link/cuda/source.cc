@@ -11,6 +11,34 @@ namespace kernelmill::extractor::cuda {
 
 using absl::string_view;
 
+size_t SourceText::FindRun(size_t offset) const {
+  const auto after =
+      std::upper_bound(runs.begin(), runs.end(), static_cast<int64_t>(offset),
+                       [](int64_t wanted, const v1::TextRun& run) { return wanted < run.begin(); });
+  return after == runs.begin() ? 0 : static_cast<size_t>(after - runs.begin()) - 1;
+}
+
+int SourceText::FileLineAt(size_t offset) const {
+  if (runs.empty()) return lines.LineAt(offset);
+  const v1::TextRun& run = runs[FindRun(offset)];
+  const auto begin = static_cast<size_t>(run.begin());
+  const size_t at = std::min(std::max(offset, begin), begin + static_cast<size_t>(run.size()));
+  const size_t last = std::max<size_t>(text.size(), 1) - 1;
+  return run.first_line() + lines.LineAt(std::min(at, last)) - lines.LineAt(std::min(begin, last));
+}
+
+std::optional<size_t> SourceText::FindFileLine(int line) const {
+  for (const v1::TextRun& run : runs) {
+    const auto begin = static_cast<size_t>(run.begin());
+    if (line < run.first_line() || begin >= text.size()) continue;
+    const int own = lines.LineAt(begin) + line - run.first_line();
+    if (own > lines.count()) continue;
+    const size_t at = std::max(begin, lines.Begin(own));
+    if (at < begin + static_cast<size_t>(run.size())) return at;
+  }
+  return std::nullopt;
+}
+
 // Texts are sorted first, so that numbers of files, and all that follows from them, do not depend
 // on the order of shards.
 Source::Source(std::vector<v1::Definition> texts) {
@@ -39,14 +67,16 @@ void Source::AddText(v1::Definition definition) {
   const auto file = static_cast<uint32_t>(texts_.size());
   std::string text = std::move(*definition.mutable_text());
   const LineIndex lines(text);
-  auto added = std::make_unique<SourceText>(SourceText{definition.path(),
-                                                       definition.string_begin(),
-                                                       std::move(text),
-                                                       lines,
-                                                       Conditionals(Code()),
-                                                       {},
-                                                       {},
-                                                       {}});
+  auto added =
+      std::make_unique<SourceText>(SourceText{definition.path(),
+                                              definition.string_begin(),
+                                              std::move(text),
+                                              lines,
+                                              {definition.runs().begin(), definition.runs().end()},
+                                              Conditionals(Code()),
+                                              {},
+                                              {},
+                                              {}});
   AddItems(*added);
   by_place_[{added->path, added->string_begin}].push_back(file);
   if (added->string_begin == 0) files_.push_back(file);
@@ -155,6 +185,11 @@ uint32_t Source::FindFile(const v1::Kernel& kernel) const {
   if (found == by_place_.end()) return kNoFile;
   for (const uint32_t file : found->second) {
     const string_view text = texts_[file]->text;
+    // A text that has values of escape sequences does not have the kernel's bytes.
+    if (!texts_[file]->runs.empty()) {
+      if (texts_[file]->FindFileLine(kernel.first_line()).has_value()) return file;
+      continue;
+    }
     const auto begin = static_cast<size_t>(kernel.first_byte());
     if (begin <= text.size() && absl::StartsWith(text.substr(begin), kernel.source())) return file;
   }
@@ -165,7 +200,8 @@ uint32_t Source::FindFile(const v1::Kernel& kernel) const {
 // not find one there.
 std::optional<Part> Source::FindPart(uint32_t file, const v1::Kernel& kernel) const {
   const SourceText& text = *texts_[file];
-  const auto first = static_cast<size_t>(kernel.first_byte());
+  const size_t first = text.runs.empty() ? static_cast<size_t>(kernel.first_byte())
+                                         : text.FindFileLine(kernel.first_line()).value_or(0);
   const size_t end = first + kernel.source().size();
   // The kernel's source is whole lines, which may begin with other items. The item is the one
   // around its signature.

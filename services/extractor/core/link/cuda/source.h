@@ -78,11 +78,19 @@ struct SourceText {
   int64_t string_begin = 0;
   std::string text;
   LineIndex lines;
+  std::vector<v1::TextRun> runs;  // for a string of a Python file; see v1::Definition
   Conditionals conditionals;
   std::vector<Namespace> namespaces;
   std::vector<Item> items;  // in the order of the text
   std::vector<ResolvedInclude> includes;
   bool has_launch_macros = false;
+
+  // Returns the line of the file in which the byte is.
+  int FileLineAt(size_t offset) const;
+  // Returns the offset of a line of the file; nothing if the text does not have it.
+  std::optional<size_t> FindFileLine(int line) const;
+  // Returns the index of the run that has the byte, or after which it comes.
+  size_t FindRun(size_t offset) const;
 };
 
 // A file with all that it includes, in the order in which the preprocessor meets them.
