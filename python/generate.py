@@ -19,10 +19,9 @@ PACKAGE = ROOT / "python/kernelmill"
 PROTO = "kernelmill/v1/crawl.proto"
 
 # Names of the row classes, by file; any other file's class is its name in camel case and `Row`.
-ROW_NAMES = {"kernels": "Kernel", "ledger": "LedgerRow", "notices": "Notice", "cuda_triton_pairs": "Pair", "fim": "Fim",
-             "instruct": "Instruct", "files": "SourceFile", "ir": "IrText", "references": "Reference", "pytorch_triton": "Graph",
-             "history": "Change",
-             "tasks": "Task"}
+ROW_NAMES = {"kernels": "Kernel", "ledger": "LedgerRow", "notices": "Notice", "cuda_triton_pairs": "Pair",
+             "parallel": "Parallel", "fim": "Fim", "instruct": "Instruct", "files": "SourceFile", "ir": "IrText", "references": "Reference",
+             "pytorch_triton": "Graph", "history": "Change", "tasks": "Task"}
 # Names of the tables, by file; any other file's table has the file's name.
 PROPERTIES = {"cuda_triton_pairs": "pairs", "pytorch_triton": "graphs"}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}

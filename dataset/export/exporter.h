@@ -45,9 +45,9 @@ struct Exported {
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
-// cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json, ledger.jsonl,
-// notices.jsonl, files.jsonl, ir.jsonl, tasks.jsonl, report.json and job.lock.yaml; the JSON lines
-// as Parquet in data/; README.md and croissant.json, which make the folder a dataset that tools
+// parallel.jsonl, cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json,
+// ledger.jsonl, notices.jsonl, files.jsonl, ir.jsonl, tasks.jsonl, report.json, job.lock.yaml; JSON
+// lines as Parquet in data/; README.md, croissant.json, which make the folder a dataset that tools
 // load as it is; what is in it and where it comes from; on request the source files as a tree. The
 // same request gives the same bytes. All of it appears at once, in place of an earlier export, or
 // none of it.

@@ -559,6 +559,24 @@ void FillGraphTokens(v1::GraphRow* row) {
   AddSpecialTokens("/wrapper", row->wrapper(), row);
 }
 
+void FillParallelTokens(v1::ParallelRow* row) {
+  AddSpecialTokens("/a/module", row->a().module(), row);
+  AddSpecialTokens("/a/launcher/text", row->a().launcher().text(), row);
+  AddSpecialTokens("/b/module", row->b().module(), row);
+  AddSpecialTokens("/b/launcher/text", row->b().launcher().text(), row);
+}
+
+void FillParallelKernel(const KeptKernel& kept, v1::ParallelRow::Kernel* row) {
+  const auto& [index, number, kernel, verdict] = kept;
+  FillIdentity(index, number, row);
+  row->set_name(kernel.name());
+  row->set_qualname(kernel.qualname());
+  row->set_module(kernel.module().empty() ? kernel.source() : kernel.module());
+  row->set_self_contained(kernel.self_contained());
+  if (kernel.has_launcher()) CopyFields(kernel.launcher(), row->mutable_launcher());
+  row->set_license(verdict.license().expression());
+}
+
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row) {
   const v1::Decision& decision = index.DecisionOn(number);
   // A kernel that is rejected for the sake of one that is opted out names that one too.

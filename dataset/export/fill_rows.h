@@ -62,6 +62,10 @@ void FillTaskRow(const KeptKernel& kept, v1::TaskRow* row);
 // Fills `special_tokens`, once all texts are there.
 void FillTaskTokens(v1::TaskRow* row);
 void FillGraphTokens(v1::GraphRow* row);
+void FillParallelTokens(v1::ParallelRow* row);
+
+// Fills one kernel of a pair.
+void FillParallelKernel(const KeptKernel& kept, v1::ParallelRow::Kernel* row);
 
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row);
 

@@ -161,7 +161,7 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   const std::map<absl::string_view, Siblings> siblings = FindSiblings(index_, view);
   v1::ReferenceShard references;
-  if (!sinks_.evidence->empty()) {
+  if (!sinks_.evidence->empty() || sinks_.pairs->IsCompared(view.source)) {
     ASSIGN_OR_RETURN(references, ReadReferences(store_, index_, *sinks_.references, view));
   }
   KernelRowMaker maker(index_, *sinks_.evidence, count_tokens_);
@@ -177,10 +177,11 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
                                    kept_in.at(view.kernels->kernels(i).path()));
     } else {
       const auto of_file = siblings.find(view.kernels->kernels(i).path());
+      const v1::KernelReferences* known =
+          references.kernels().empty() ? nullptr : &references.kernels(i);
       kept.rows = maker.Make(number, seen.kernel(), seen.verdict(),
-                             of_file == siblings.end() ? Siblings() : of_file->second,
-                             references.kernels().empty() ? nullptr : &references.kernels(i));
-      kept.half = sinks_.pairs->GetHalf(number, seen.kernel());
+                             of_file == siblings.end() ? Siblings() : of_file->second, known);
+      kept.half = sinks_.pairs->GetHalf({index_, number, seen.kernel(), seen.verdict()}, known);
     }
     shard->kernels.push_back(std::move(kept));
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -91,6 +92,87 @@ TEST_F(PairsTest, CandidatesAreOfOneSourceAndSayWhatTheyShare) {
   EXPECT_EQ(pair["signals"]["operations"], nullptr);
   EXPECT_EQ(pair["shared"]["words"], Json::array({"gelu"}));
   EXPECT_EQ(File("cu2triton_sft.csv"), "prompt,completion,split\r\n");
+}
+
+TEST_F(PairsTest, ParallelRowsHaveBothKernelsWithTheirTexts) {
+  ASSERT_THAT(Export(), IsOk());
+  const std::vector<Json> rows = Lines("parallel.jsonl");
+  ASSERT_EQ(rows.size(), 2u);
+  const Json& row = rows[0];
+  EXPECT_EQ(row["languages"], Json::array({"cuda", "triton"}));
+  EXPECT_EQ(row["operation"], "gelu");
+  EXPECT_EQ(row["phase"], "forward");
+  EXPECT_EQ(row["a"]["id"], Id(3));
+  EXPECT_EQ(row["b"]["id"], Id(6));
+  EXPECT_THAT(row["a"]["module"].get<std::string>(), HasSubstr("__global__ void gelu_kernel"));
+  EXPECT_THAT(row["b"]["module"].get<std::string>(), HasSubstr("def _gelu_kernel"));
+  EXPECT_EQ(row["group"], std::min(Id(3), Id(6)));
+  EXPECT_EQ(row["unique"], true);
+  EXPECT_EQ(row["curated"], false);
+  EXPECT_EQ(row["split"], "train");
+  EXPECT_EQ(row["license"], row["a"]["license"]);
+  EXPECT_EQ(row["evidence"][0]["kind"], "name");
+  EXPECT_EQ(row["evidence"][0]["shared"], Json::array({"gelu"}));
+  EXPECT_EQ(Json::parse(File("report.json"))["parallel"],
+            Json({{"by_languages", {{"cuda-triton", 2}}}, {"groups", 2}, {"across_splits", 0}}));
+}
+
+// A kernel in a third language, which cuda_triton_pairs.jsonl does not have.
+TEST_F(PairsTest, AnyTwoLanguagesAreCompared) {
+  StartSource("r", v1::SOURCE_ROLE_CANDIDATE, 1);
+  v1::Kernel cute = MakeKernel(8, "cute/rope.py", 1, "    r\n", "rope_fwd_sm90");
+  cute.set_dsl("cute");
+  AddShard({cute, MakeKernel(9, "rope.py", 1, "    t\n", "_rope_forward"),
+            MakeKernel(10, "vendor/rope.py", 1, "    v\n", "_rope_forward_tiled")});
+  EndSource();
+  for (uint32_t i = 7; i < 10; ++i) Decide(v1::FATE_KEPT, "", i, 1);
+  ASSERT_THAT(Export(), IsOk());
+  std::vector<Json> rows = Lines("parallel.jsonl");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[2]["languages"], Json::array({"cute", "triton"}));
+  EXPECT_EQ(rows[2]["b"]["id"], Id(9));
+  EXPECT_EQ(rows[3]["b"]["id"], Id(10));
+  EXPECT_EQ(rows[2]["group"], rows[3]["group"]);
+  EXPECT_EQ(rows[2]["unique"], false);
+  EXPECT_THAT(Pairs(), ElementsAre("gelu_kernel-_gelu_kernel", "softmax_kernel-_softmax_kernel"));
+}
+
+TEST_F(PairsTest, ASharedTestIsEvidence) {
+  v1::ReferenceShard cuda;
+  v1::ReferenceShard triton;
+  for (int i = 0; i < 3; ++i) {
+    cuda.add_kernels();
+    triton.add_kernels();
+  }
+  for (v1::ReferenceShard* shard : {&cuda, &triton}) {
+    v1::TestReference* test = shard->mutable_kernels(0)->add_tests();
+    test->set_path("tests/test_softmax.py");
+    test->set_qualname("test_softmax");
+    test->mutable_reference()->set_path("tests/test_softmax.py");
+    test->mutable_reference()->set_name("naive_softmax");
+  }
+  *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, cuda);
+  *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, triton);
+  ASSERT_THAT(Export(), IsOk());
+  const Json row = Lines("parallel.jsonl").at(1);
+  EXPECT_EQ(row["operation"], "softmax");
+  const Json& evidence = row["evidence"];
+  ASSERT_GE(evidence.size(), 2u);
+  EXPECT_EQ(evidence[evidence.size() - 2],
+            Json({{"kind", "test"},
+                  {"shared", {"tests/test_softmax.py::test_softmax"}},
+                  {"score", nullptr}}));
+  EXPECT_EQ(evidence.back()["shared"], Json::array({"tests/test_softmax.py::naive_softmax"}));
+}
+
+TEST_F(PairsTest, ListedPairsAreParallelToo) {
+  AddPair(2, 7);
+  ASSERT_THAT(Export(), IsOk());
+  const Json row = Lines("parallel.jsonl").back();
+  EXPECT_EQ(row["curated"], true);
+  EXPECT_EQ(row["operation"], "copy_rows");
+  EXPECT_EQ(row["score"], nullptr);  // from two sources
+  EXPECT_EQ(row["evidence"][0]["kind"], "list");
 }
 
 TEST_F(PairsTest, AKernelThatIsNotKeptIsInNoPair) {

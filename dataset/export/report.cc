@@ -429,6 +429,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"instruct", training.instruct.rows},
           {"instruct_excluded", training.instruct.excluded},
           {"pairs", PairsJson(index, training.pairs)},
+          {"parallel", training.parallel},
           {"references", training.references},
           {"graphs", training.graphs},
           {"history", training.history},

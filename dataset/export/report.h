@@ -43,6 +43,7 @@ struct TrainingCounts {
   FimCounts fim;
   InstructCounts instruct;
   PairCounts pairs;
+  Json parallel;    // as ParallelCounts has it
   Json evidence;    // as JobEvidence has it; null without evidence
   Json references;  // kernels by the `status` of their first row; null if the job asks for none
   Json graphs;      // as GraphCounts has it; null if no source keeps graphs

@@ -39,6 +39,7 @@ const std::vector<DatasetFile>& DatasetFiles() {
       MakeRowFile<v1::FimRow>(),
       MakeRowFile<v1::InstructRow>(),
       MakeRowFile<v1::PairRow>(),
+      MakeRowFile<v1::ParallelRow>(),
       MakeRowFile<v1::FileRow>(),
       MakeRowFile<v1::IrRow>(),
       MakeRowFile<v1::ReferenceRow>(),

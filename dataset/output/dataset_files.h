@@ -13,6 +13,7 @@ inline constexpr char kFimFile[] = "fim_sft.csv";
 inline constexpr char kFimRowsFile[] = "fim.jsonl";
 inline constexpr char kInstructFile[] = "instruct.jsonl";
 inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
+inline constexpr char kParallelFile[] = "parallel.jsonl";
 inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
 inline constexpr char kFunctionsFile[] = "triton_functions.json";
 inline constexpr char kWholeFilesFile[] = "files.jsonl";

@@ -36,7 +36,11 @@ inline constexpr absl::string_view kBackward = "bwd";
 // stride_x become x. Empty for a parameter without a specific name, such as a block's size.
 std::string FoldParameter(absl::string_view name);
 
-// A list of numbered words, with the number of kernels that have each. Not thread-safe.
+// Returns true if the word says how a kernel works or for which chip, and not what it computes:
+// "persistent", "vectorized", "sm90".
+bool IsVariant(absl::string_view word);
+
+// A list of numbered words. Not thread-safe.
 class Vocabulary {
  public:
   uint32_t Intern(absl::string_view word);
@@ -44,16 +48,21 @@ class Vocabulary {
   bool Has(absl::string_view word) const { return numbers_.contains(std::string(word)); }
   const std::string& GetWord(uint32_t number) const { return words_[number]; }
 
-  void Count(uint32_t number) { ++counts_[number]; }
-  // Returns the weight of the word if two of `kernels` share it: the binary logarithm of its
-  // rarity. It is a whole number, so that all machines agree.
-  int64_t Weight(uint32_t number, uint32_t kernels) const;
-
   size_t size() const { return words_.size(); }
 
  private:
   absl::flat_hash_map<std::string, uint32_t> numbers_;
   std::vector<std::string> words_;
+};
+
+// How many kernels have each word of a vocabulary, by its number. Not thread-safe.
+class Frequencies {
+ public:
+  // Counts a kernel that has these words, each once.
+  void Count(const std::vector<uint32_t>& words);
+  uint32_t Get(uint32_t word) const { return word < counts_.size() ? counts_[word] : 0; }
+
+ private:
   std::vector<uint32_t> counts_;
 };
 
@@ -64,12 +73,19 @@ struct KernelWords {
     std::string rule;
     bool named = false;  // the tag comes from the kernel's name and not from its code
   };
-  bool cuda = false;
+  std::string dsl;
   bool launched = false;  // as KernelTraits.launched
   std::vector<std::string> name;
-  std::vector<std::string> file;
+  std::vector<std::string> scope;    // the classes and functions around it
+  std::vector<std::string> file;     // its file's name
+  std::vector<std::string> folders;  // the folders that the file is in
+  std::vector<std::string> launcher;
   std::vector<Tag> tags;
   std::vector<std::string> parameters;
+  // Tests that reach the kernel, and the references that they compare it with; any texts.
+  // ReadWords() leaves them empty.
+  std::vector<std::string> tests;
+  std::vector<std::string> references;
 };
 
 // Reads the words of a kernel. A pure function, and so thread-safe.
@@ -78,28 +94,50 @@ KernelWords ReadWords(const v1::Kernel& kernel);
 // The same words as numbers in the vocabularies. Lists are sorted, each number once, except where a
 // comment says otherwise.
 struct KernelTraits {
+  using Numbers = std::vector<uint32_t>;
+
   uint32_t number = 0;  // the kernel's number in its dataset
-  bool cuda = false;
+  std::string dsl;
   // True for a launched kernel that is more than a wrapper. Only these get partners, and only these
   // count for the weights of words.
   bool launched = false;
   bool backward = false;
-  std::vector<uint32_t> name;  // its name; in order until FoldTraits()
-  std::vector<uint32_t> file;  // words of its file's name that its name lacks; the same
-  std::vector<uint32_t> tags;
+  Numbers name;       // its name, and if that says nothing, what is around it
+  Numbers operation;  // its name and what is around it, in their order
+  Numbers context;    // words of its file's name, and of what is around it, that its name lacks
+  Numbers file;       // its file's name
+  Numbers path;       // its file's name and folders
+  Numbers launcher;
+  Numbers scope;      // the classes and functions around it
+  Numbers tag_words;  // its tags
+  Numbers tags;
   // The tags that come from names, with their rules, in any order. A rule often gives a broader tag
   // too (norm beside layer_norm).
   std::vector<std::pair<uint32_t, uint32_t>> named_tags;
-  std::vector<uint32_t> parameters;
+  Numbers parameters;
+  // Words of its name that tell variants apart, each list sorted.
+  struct Marks {
+    std::vector<std::string> letters;   // single ones
+    std::vector<std::string> digits;    // single ones
+    std::vector<std::string> versions;  // v1, v2
+  };
+  Marks marks;
+  std::vector<std::string> tests;
+  std::vector<std::string> references;
 };
 
-// The vocabularies of the kernels of one source.
+// The vocabularies of the kernels of one source, and how many kernels have each word.
 struct Vocabularies {
   Vocabulary raw;    // words as identifiers have them
   Vocabulary words;  // folded words
   Vocabulary tags;
   Vocabulary rules;  // the rules of named tags
   Vocabulary parameters;
+  Frequencies in_names;  // counts `words` in names and contexts
+  Frequencies in_paths;
+  Frequencies in_launchers;
+  Frequencies of_tags;
+  Frequencies of_parameters;
   uint32_t kernels = 0;  // the number of counted kernels
 };
 
@@ -107,8 +145,8 @@ struct Vocabularies {
 KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies& vocabularies);
 
 // Folds a kernel's words and counts its traits. Two words become one if another name writes them as
-// one (layer_norm: layernorm), synonyms become equal, and fillers are dropped. Call it after all
-// kernels of the source were interned.
+// one (layer_norm: layernorm), synonyms become equal, and fillers, languages and variants are
+// dropped. Call it after all kernels of the source were interned.
 void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits);
 
 // The similarity of two kernels, in thousandths; -1 if nothing is known.
@@ -117,11 +155,20 @@ struct PairScore {
   int names = 0;
   int operations = -1;
   int parameters = -1;
+  int path = -1;
+  int launcher = -1;
+  int tests = -1;  // 1000 if a test or a reference is shared; it says nothing if none is
 };
 
-// Scores a CUDA kernel and a Triton kernel after FoldTraits(). The .cc has the formula.
-PairScore Score(const Vocabularies& vocabularies, const KernelTraits& cuda,
-                const KernelTraits& triton);
+// Scores two kernels of different languages after FoldTraits(). The .cc has the formula.
+PairScore Score(const Vocabularies& vocabularies, const KernelTraits& a, const KernelTraits& b);
+
+// Returns true if every word of each kernel's name is somewhere at the other one, and if the names
+// share a single word or none, those of its file's name too: a word that the other lacks (quant,
+// gather) is mostly another operation. Names with different digits, or with different letters or
+// versions if both have some (chunk_h, chunk_o), do not explain each other.
+bool NamesExplainEachOther(const Vocabularies& vocabularies, const KernelTraits& a,
+                           const KernelTraits& b);
 
 }  // namespace kernelmill::dataset
 

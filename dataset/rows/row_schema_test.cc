@@ -69,8 +69,8 @@ TEST(RowSchemas, HaveTheFilesThatTheConstantsName) {
   std::vector<std::string> files;
   for (const RowSchema& schema : RowSchemas()) files.push_back(schema.file);
   EXPECT_THAT(files, ElementsAre(kKernelsFile, kFimRowsFile, kInstructFile, kPairsFile,
-                                 kWholeFilesFile, kIrFile, kReferencesFile, kHistoryFile,
-                                 kTasksFile, kGraphsFile, kLedgerFile, kNoticesFile));
+                                 kParallelFile, kWholeFilesFile, kIrFile, kReferencesFile,
+                                 kHistoryFile, kTasksFile, kGraphsFile, kLedgerFile, kNoticesFile));
 }
 
 TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {

@@ -17,8 +17,8 @@ ROOT = HERE.parents[1]
 BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
 JOB_PROTO = ROOT / "proto/kernelmill/v1/job.proto"
 MADE = "Made by `docs/reference/make.py` from {origin}: change that, and run it.\n"
-FILES = ["kernels", "ledger", "tasks", "files", "ir", "references", "history", "fim", "instruct", "cuda_triton_pairs", "pytorch_triton",
-         "notices"]
+FILES = ["kernels", "ledger", "tasks", "files", "ir", "references", "history", "fim", "instruct", "cuda_triton_pairs", "parallel",
+         "pytorch_triton", "notices"]
 SERVERS = ["coordinator", "store", "fetcher", "extractor", "compiler", "runner", "validator", "deduplicator"]
 
 

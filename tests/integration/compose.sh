@@ -190,7 +190,7 @@ echo "embedded: $embedded"
   echo "compose.sh: the digests differ" >&2
   exit 1
 }
-for file in ${compiler:+ir.jsonl} kernels.jsonl ledger.jsonl fim_sft.csv cuda_triton_pairs.jsonl cu2triton_sft.csv triton_functions.json; do
+for file in ${compiler:+ir.jsonl} kernels.jsonl ledger.jsonl fim_sft.csv parallel.jsonl cuda_triton_pairs.jsonl cu2triton_sft.csv triton_functions.json; do
   cmp "$scratch/cluster/$file" "$scratch/embedded/$file"
 done
 note "passed: same digest, same files, $(wc -l <"$scratch/cluster/kernels.jsonl") kernels"

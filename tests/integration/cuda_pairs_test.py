@@ -89,6 +89,10 @@ class CudaPairs(unittest.TestCase):
         for side in ("cuda", "triton"):
             kernel = kernels[pair[side]["id"]]
             self.assertEqual((kernel["dsl"], kernel["path"]), (side, pair[side]["path"]))
+        row, = harness.rows_of(out, "parallel")
+        self.assertEqual((row["languages"], row["operation"], row["unique"]), (["cuda", "triton"], "gelu", True))
+        self.assertEqual([row[side]["id"] for side in "ab"], [pair[side]["id"] for side in ("cuda", "triton")])
+        self.assertIn("__global__ void GeluForward", row["a"]["module"])
         self.assertEqual(self.report(out)["pairs"], {"candidates": 1, "curated": 0, "repeats": 0, "word_overlaps": 0, "across_splits": 0,
                                                      "unmade": []})
         self.assertNotIn("__global__", (out / "fim_sft.csv").read_text())

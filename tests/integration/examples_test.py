@@ -16,7 +16,7 @@ OFFLINE = ("folder", "inductor", "cuda", "splits")
 
 
 # Objects of report.json and MANIFEST.json whose keys are data: names of checks, reasons, stages and categories.
-DATA = {"checks", "stages", "excluded", "by_reason", "skipped_by_reason", "failed_by_reason",
+DATA = {"by_languages", "checks", "stages", "excluded", "by_reason", "skipped_by_reason", "failed_by_reason",
         "skipped_strings_by_reason", "functions_of_other_dsls", "categories", "licenses"}
 
 
@@ -34,7 +34,7 @@ def keys_of(out):
     manifest = json.loads((out / "MANIFEST.json").read_text())
     keys = keys_in(json.loads((out / "report.json").read_text())) | keys_in(manifest)
     keys |= {key for category in manifest["categories"].values() for key in keys_in(category)}
-    for name in ("kernels", "files", "ledger", "cuda_triton_pairs", "notices"):
+    for name in ("kernels", "files", "ledger", "cuda_triton_pairs", "parallel", "notices"):
         for row in harness.rows_of(out, name):
             keys |= keys_in(row)
     return keys

@@ -1,4 +1,4 @@
-#include "dataset/pairs/cuda_triton_matcher.h"
+#include "dataset/pairs/parallel_matcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,11 +50,10 @@ v1::Kernel MakeKernel(const Made& made) {
 
 bool InOrder(uint32_t a, uint32_t b) { return a < b; }
 
-CudaTritonMatcher Prepared(const std::vector<Made>& kernels, bool reversed = false) {
-  CudaTritonMatcher matcher;
+ParallelMatcher Prepared(const std::vector<Made>& kernels, bool reversed = false) {
+  ParallelMatcher matcher;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const size_t at = reversed ? kernels.size() - 1 - i : i;
-    if (!CudaTritonMatcher::Takes(kernels[at].dsl)) continue;
     matcher.Add(static_cast<uint32_t>(at), ReadWords(MakeKernel(kernels[at])));
   }
   matcher.Prepare(InOrder);
@@ -62,27 +61,28 @@ CudaTritonMatcher Prepared(const std::vector<Made>& kernels, bool reversed = fal
 }
 
 // "CUDA-TRITON" of each pair.
-std::vector<std::string> Pairs(const CudaTritonMatcher& matcher) {
+std::vector<std::string> Pairs(const ParallelMatcher& matcher) {
   std::vector<std::string> pairs;
-  for (const ScoredPair& pair : matcher.FindCandidates()) {
-    pairs.push_back(absl::StrCat(pair.cuda, "-", pair.triton));
+  for (const ParallelPair& pair : matcher.FindPairs()) {
+    pairs.push_back(absl::StrCat(pair.a, "-", pair.b));
   }
   return pairs;
 }
 
 using dsl::kCuda;
+using dsl::kGluon;
 using dsl::kTriton;
 
-TEST(CudaTritonMatcher, KernelsOfTheSameNameTagsAndParametersPair) {
-  const CudaTritonMatcher matcher = Prepared({
+TEST(ParallelMatcher, KernelsOfTheSameNameTagsAndParametersPair) {
+  const ParallelMatcher matcher = Prepared({
       {kCuda, "softmax_kernel", "csrc/softmax.cu", "x,out,rows", "softmax"},
       {kTriton, "_softmax_kernel", "ops/softmax.py", "x_ptr,out_ptr,rows", "reduction!,softmax"},
       {kTriton, "_gelu_kernel", "ops/gelu.py", "x_ptr,out_ptr,rows", "activation"},
   });
-  const std::vector<ScoredPair> pairs = matcher.FindCandidates();
+  const std::vector<ParallelPair> pairs = matcher.FindPairs();
   ASSERT_THAT(pairs, SizeIs(1));
-  EXPECT_EQ(pairs[0].cuda, 0u);
-  EXPECT_EQ(pairs[0].triton, 1u);
+  EXPECT_EQ(pairs[0].a, 0u);
+  EXPECT_EQ(pairs[0].b, 1u);
   EXPECT_EQ(pairs[0].score.total, 1000);
   EXPECT_EQ(pairs[0].score.operations, 1000);
   EXPECT_THAT(pairs[0].words, ElementsAre("softmax"));
@@ -90,15 +90,15 @@ TEST(CudaTritonMatcher, KernelsOfTheSameNameTagsAndParametersPair) {
   EXPECT_THAT(pairs[0].parameters, ElementsAre("out", "rows", "x"));
 }
 
-TEST(CudaTritonMatcher, ALessExactNameIsNoOtherOperation) {
-  const CudaTritonMatcher matcher = Prepared({
+TEST(ParallelMatcher, ALessExactNameIsNoOtherOperation) {
+  const ParallelMatcher matcher = Prepared({
       {kCuda, "fused_layer_norm", "a.cu", "", "layer_norm,norm"},
       {kTriton, "fused_norm_layer", "b.py", "", "norm"},
   });
   EXPECT_EQ(matcher.ScorePair(0, 1).score.operations, 1000);
 }
 
-TEST(CudaTritonMatcher, SpellingsOfANameAreOne) {
+TEST(ParallelMatcher, SpellingsOfANameAreOne) {
   EXPECT_THAT(Pairs(Prepared({
                   {kCuda, "LayerNormForward", "a.cu", "", ""},
                   {kTriton, "_layer_norm_fwd", "b.py", "", ""},
@@ -107,7 +107,25 @@ TEST(CudaTritonMatcher, SpellingsOfANameAreOne) {
               ElementsAre("0-1"));
 }
 
-TEST(CudaTritonMatcher, ABackwardPassIsNoTranslationOfAForwardOne) {
+TEST(ParallelMatcher, ASharedTestRaisesTheScore) {
+  KernelWords cuda = ReadWords(MakeKernel({kCuda, "rope", "a.cu", "x,y", ""}));
+  KernelWords triton = ReadWords(MakeKernel({kTriton, "rope", "a.py", "u,v", ""}));
+  const auto score = [&] {
+    ParallelMatcher matcher;
+    matcher.Add(0, cuda);
+    matcher.Add(1, triton);
+    matcher.Prepare(InOrder);
+    return matcher.ScorePair(0, 1);
+  };
+  EXPECT_EQ(score().score.tests, -1);
+  const int before = score().score.total;
+  cuda.tests = {"t.py::test_rope", "t.py::test_all"};
+  triton.tests = {"t.py::test_rope"};
+  EXPECT_GT(score().score.total, before);
+  EXPECT_THAT(score().tests, ElementsAre("t.py::test_rope"));
+}
+
+TEST(ParallelMatcher, ABackwardPassIsNoTranslationOfAForwardOne) {
   EXPECT_THAT(Pairs(Prepared({
                   {kCuda, "rope_backward", "rope.cu", "", "rope"},
                   {kTriton, "rope_kernel", "rope.py", "", "rope"},
@@ -117,7 +135,7 @@ TEST(CudaTritonMatcher, ABackwardPassIsNoTranslationOfAForwardOne) {
               ElementsAre("0-3"));
 }
 
-TEST(CudaTritonMatcher, ADerivativeIsABackwardPass) {
+TEST(ParallelMatcher, ADerivativeIsABackwardPass) {
   EXPECT_THAT(Pairs(Prepared({
                   {kCuda, "d_gelu", "gelu.cu", "", ""},
                   {kTriton, "gelu_kernel", "gelu.py", "", ""},
@@ -126,28 +144,100 @@ TEST(CudaTritonMatcher, ADerivativeIsABackwardPass) {
               ElementsAre("0-2"));
 }
 
-TEST(CudaTritonMatcher, AKernelThatOnlyHandsOnIsInNoPair) {
-  CudaTritonMatcher matcher;
+TEST(ParallelMatcher, AKernelThatOnlyHandsOnIsInNoPair) {
+  ParallelMatcher matcher;
   v1::Kernel cuda = MakeKernel({kCuda, "softmax", "a.cu", "", ""});
   cuda.set_source("signature {\n  other<int>(x);\n}\n");
   matcher.Add(0, ReadWords(cuda));
   matcher.Add(1, ReadWords(MakeKernel({kTriton, "softmax", "a.py", "", ""})));
   matcher.Prepare(InOrder);
-  EXPECT_THAT(matcher.FindCandidates(), IsEmpty());
+  EXPECT_THAT(matcher.FindPairs(), IsEmpty());
 }
 
-TEST(CudaTritonMatcher, ASingleSharedWordMustBeNearlyAll) {
+TEST(ParallelMatcher, AWordThatTheOtherLacksIsAnotherOperation) {
   EXPECT_THAT(Pairs(Prepared({
-                  {kCuda, "compact_1d", "a.cu", "", ""},
-                  {kTriton, "experts_compact", "a.py", "", ""},
-                  {kCuda, "moe_sort_1d", "b.cu", "", ""},
-                  {kTriton, "moe_sort_experts", "b.py", "", ""},
+                  {kCuda, "moe_sort_rows", "a.cu", "", ""},
+                  {kTriton, "moe_sort_rows_quant", "a.py", "", ""},
+                  {kCuda, "add_rms_norm", "norm.cu", "", ""},
+                  {kTriton, "rms_norm", "add_norm.py", "", ""},
               })),
               ElementsAre("2-3"));
 }
 
-TEST(CudaTritonMatcher, AFilesNameSpeaksForAKernelWhoseOwnSaysLittle) {
-  const CudaTritonMatcher matcher = Prepared({
+TEST(ParallelMatcher, AKernelWhoseBestMatchDoesSomethingElseHasNoPair) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "moe_align_sort", "moe/align.cu", "x,y", ""},
+                  {kTriton, "moe_align_sort_stage", "moe/align.py", "x,y", ""},
+                  {kTriton, "align_sort", "moe/other/kernels.py", "u,v", ""},
+              })),
+              IsEmpty());
+}
+
+TEST(ParallelMatcher, AShortNameNeedsAFileThatFits) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "softmax_kernel", "csrc/softmax.cu", "", ""},
+                  {kTriton, "softmax_kernel", "ops/softmax.py", "", ""},
+                  {kCuda, "matmul_kernel", "csrc/matmul.cu", "", ""},
+                  {kTriton, "matmul_kernel", "ops/mm_int8int2.py", "", ""},
+              })),
+              ElementsAre("0-1"));
+}
+
+TEST(ParallelMatcher, LettersAndVersionsTellVariantsApart) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "chunk_delta_fwd_h", "a.cu", "", ""},
+                  {kTriton, "chunk_delta_fwd_kernel_o", "a.py", "", ""},
+                  {kCuda, "paged_decode_v2", "b.cu", "", ""},
+                  {kTriton, "paged_decode_v1", "b.py", "", ""},
+                  {kCuda, "jagged_softmax", "c.cu", "", ""},
+                  {kTriton, "jagged_2_softmax", "c.py", "", ""},
+              })),
+              IsEmpty());
+}
+
+TEST(ParallelMatcher, NamesOfLanguagesChipsAndSchedulesAreNoWords) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {"cutile", "_rms_norm_fwd_kernel_ct", "ops/cutile/ops/rms_norm.py", "", ""},
+                  {kTriton, "_block_rms_norm_forward_kernel", "ops/rms_norm.py", "", ""},
+                  {"cute", "rms_norm_fwd_sm90_vectorized", "ops/cute/rms_norm_sm90.py", "", ""},
+              })),
+              ElementsAre("2-0", "2-1", "0-1"));
+}
+
+TEST(ParallelMatcher, AMethodHasTheNameOfItsClass) {
+  const auto made = [](const std::string& name, const std::string& scope, const std::string& dsl) {
+    v1::Kernel kernel = MakeKernel({dsl, name, "attn.py", "", ""});
+    kernel.set_qualname(scope + name);
+    return ReadWords(kernel);
+  };
+  ParallelMatcher matcher;
+  matcher.Add(0, made("kernel", "FlashAttentionBackwardSm80.", "cute"));
+  matcher.Add(1, made("kernel", "SplitScheduler.", "cute"));
+  matcher.Add(2, made("flash_attention_bwd", "", kTriton));
+  matcher.Prepare(InOrder);
+  EXPECT_THAT(Pairs(matcher), ElementsAre("0-2"));
+  EXPECT_EQ(matcher.FindPairs()[0].operation, "flash_attn");
+  EXPECT_TRUE(matcher.FindPairs()[0].backward);
+}
+
+TEST(ParallelMatcher, TheLauncherAndTheFoldersDecideBetweenEquals) {
+  const auto made = [](const std::string& dsl, const std::string& path,
+                       const std::string& launcher) {
+    v1::Kernel kernel = MakeKernel({dsl, "chunk_fwd", path, "", ""});
+    kernel.mutable_launcher()->set_qualname(launcher);
+    return ReadWords(kernel);
+  };
+  ParallelMatcher matcher;
+  matcher.Add(0, made("tilelang", "ops/dplr/backends/tilelang/chunk.py", "chunk_dplr_tilelang"));
+  matcher.Add(1, made(kTriton, "ops/iplr/chunk.py", "chunk_iplr"));
+  matcher.Add(2, made(kTriton, "ops/dplr/chunk.py", "chunk_dplr"));
+  matcher.Prepare(InOrder);
+  EXPECT_THAT(Pairs(matcher), ElementsAre("0-2"));
+  EXPECT_THAT(matcher.FindPairs()[0].launcher, ElementsAre("chunk", "dplr"));
+}
+
+TEST(ParallelMatcher, AFilesNameSpeaksForAKernelWhoseOwnSaysLittle) {
+  const ParallelMatcher matcher = Prepared({
       {kCuda, "forward_kernel", "csrc/softmax.cu", "", ""},
       {kTriton, "_fwd", "ops/softmax.py", "", ""},
       {kTriton, "_fwd", "ops/gelu.py", "", ""},
@@ -155,43 +245,45 @@ TEST(CudaTritonMatcher, AFilesNameSpeaksForAKernelWhoseOwnSaysLittle) {
   EXPECT_THAT(Pairs(matcher), ElementsAre("0-1"));
 }
 
-TEST(CudaTritonMatcher, DirectionsAloneMakeNoPair) {
+TEST(ParallelMatcher, DirectionsAloneMakeNoPair) {
   EXPECT_THAT(Pairs(Prepared({{kCuda, "forward_kernel", "a.cu", "", ""},
                               {kTriton, "_fwd_kernel", "b.py", "", ""}})),
               IsEmpty());
 }
 
-TEST(CudaTritonMatcher, AnotherOperationBesideItLowersTheScore) {
+TEST(ParallelMatcher, AnotherOperationBesideItLowersTheScore) {
   const std::vector<Made> kernels = {
       {kCuda, "rms_norm", "a.cu", "", "norm"},
       {kTriton, "_rms_norm", "b.py", "", "norm"},
       {kTriton, "_rms_norm_quant", "b.py", "", "norm,quantization"},
   };
   EXPECT_THAT(Pairs(Prepared(kernels)), ElementsAre("0-1"));
-  const CudaTritonMatcher matcher = Prepared(kernels);
+  const ParallelMatcher matcher = Prepared(kernels);
   EXPECT_LT(matcher.ScorePair(0, 2).score.total, matcher.ScorePair(0, 1).score.total);
   EXPECT_LT(matcher.ScorePair(0, 2).score.operations, 1000);
 }
 
-TEST(CudaTritonMatcher, AStructOfParametersSaysNothingAgainstAPair) {
-  const CudaTritonMatcher matcher = Prepared(
+TEST(ParallelMatcher, AStructOfParametersSaysNothingAgainstAPair) {
+  const ParallelMatcher matcher = Prepared(
       {{kCuda, "softmax", "a.cu", "params", ""}, {kTriton, "softmax", "a.py", "x_ptr,y_ptr", ""}});
   EXPECT_EQ(matcher.ScorePair(0, 1).score.parameters, -1);
   EXPECT_EQ(matcher.ScorePair(0, 1).score.total, 1000);
 }
 
-TEST(CudaTritonMatcher, DeviceFunctionsAndOtherLanguagesAreNotPaired) {
+TEST(ParallelMatcher, DeviceFunctionsAndKernelsOfOneLanguageAreNotPaired) {
   EXPECT_THAT(Pairs(Prepared({
                   {kCuda, "softmax", "a.cu", "", ""},
                   {kCuda, "gelu", "a.cu", "", "", v1::KERNEL_ROLE_DEVICE},
                   {kTriton, "softmax", "a.py", "", "", v1::KERNEL_ROLE_DEVICE},
                   {kTriton, "gelu", "a.py", "", ""},
-                  {dsl::kGluon, "softmax", "a.py", "", ""},
+                  {kTriton, "softmax", "b/vendor/a.py", "", "", v1::KERNEL_ROLE_DEVICE},
+                  {kGluon, "top_k", "a.py", "", ""},
+                  {kGluon, "top_k", "vendor/a.py", "", ""},
               })),
               IsEmpty());
 }
 
-TEST(CudaTritonMatcher, AKernelHasAtMostThreePartnersTheFirstOfEquals) {
+TEST(ParallelMatcher, AKernelHasAtMostThreePartnersTheFirstOfEquals) {
   std::vector<Made> kernels = {{kCuda, "softmax", "a.cu", "", ""}};
   for (int i = 0; i < 5; ++i) kernels.push_back({kTriton, "softmax", "a.py", "", ""});
   EXPECT_THAT(Pairs(Prepared(kernels)), ElementsAre("0-1", "0-2", "0-3"));
@@ -199,7 +291,7 @@ TEST(CudaTritonMatcher, AKernelHasAtMostThreePartnersTheFirstOfEquals) {
   EXPECT_THAT(Pairs(Prepared(kernels)), ElementsAre("1-0", "2-0", "3-0"));
 }
 
-TEST(CudaTritonMatcher, TheOrderOfAddingDoesNotMatter) {
+TEST(ParallelMatcher, TheOrderOfAddingDoesNotMatter) {
   std::vector<Made> kernels;
   for (const char* name : {"rms_norm", "softmax", "fused_gelu", "top_k", "rms_norm_quant"}) {
     kernels.push_back({kCuda, name, absl::StrCat(name, ".cu"), "x,y", "norm"});
@@ -209,10 +301,10 @@ TEST(CudaTritonMatcher, TheOrderOfAddingDoesNotMatter) {
   EXPECT_THAT(Pairs(Prepared(kernels)), ElementsAre("0-1", "2-3", "4-5", "6-7", "8-9"));
 }
 
-TEST(CudaTritonMatcher, AWordOfMoreKernelsThanAreComparedFindsNone) {
+TEST(ParallelMatcher, AWordOfMoreKernelsThanAreComparedFindsNone) {
   std::vector<Made> kernels = {{kCuda, "softmax", "x.cu", "", ""},
                                {kCuda, "gelu_softmax", "y.cu", "", ""}};
-  for (size_t i = 0; i <= CudaTritonMatcher::kMaxCompared; ++i) {
+  for (size_t i = 0; i <= ParallelMatcher::kMaxCompared; ++i) {
     kernels.push_back({kTriton, "softmax", absl::StrCat("f", i, ".py"), "", ""});
   }
   kernels.push_back({kTriton, "gelu_softmax", "z.py", "", ""});
