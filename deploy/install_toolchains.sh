@@ -6,8 +6,8 @@
 # Skips installed compilers. Exits with 77, and a reason, if this machine cannot install them.
 #
 # To update such a file: uv pip compile --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
-# --python-platform x86_64-manylinux_2_28 --only-binary :all:, for triton==VERSION, numpy and packaging. common/toolchains has
-# its hash.
+# --python-platform x86_64-manylinux_2_28 --only-binary :all:, for triton==VERSION, numpy and packaging, or for NVRTC's packages.
+# common/toolchains has its hash.
 set -euo pipefail
 pins=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/toolchains
 
@@ -58,7 +58,7 @@ install() {
   rm -rf "$into"
   mkdir -p "$folder"
   work=$(mktemp -d "$folder/.install.XXXXXX")
-  echo "install_toolchains.sh: installing $1 into $into, some 1 GB; it takes a few minutes" >&2
+  echo "install_toolchains.sh: installing $1 into $into, up to 1 GB; it takes a few minutes" >&2
   "$2" -m venv --without-pip "$into"
   # The environment gets no pip, since compiling does not need it.
   if ! "${pip[@]}" install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \

@@ -322,7 +322,8 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) 
     ready &= environment.ok();
     object["toolchains"].push_back(
         {{"name", std::string(pinned.name)},
-         {"triton", std::string(pinned.triton)},
+         {"compiler", std::string(pinned.compiler)},
+         {"version", std::string(pinned.version)},
          {"python", std::string(pinned.python)},
          {"requirements_sha256", std::string(pinned.requirements_sha256)},
          {"installed", environment.ok()}});

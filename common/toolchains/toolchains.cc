@@ -1,27 +1,38 @@
 // To pin another version: write its requirements file with hashes in deploy/toolchains and add a
 // row with the file's SHA-256 (toolchains_test compares them). Jobs that name no toolchain compile
-// with all rows.
+// with all rows, each kernel with those of its language.
 #include "common/toolchains/toolchains.h"
 
+#include <algorithm>
 #include <string>
 
 namespace kernelmill::toolchains {
 namespace {
 
-constexpr PinnedToolchain kToolchains[] = {
-    {"triton-3.5.1", "3.5.1", "3.11",
-     "cdae2d58176bfe79f4eed9a5eaa669ea45f913713d5881edf02c2382eda70e5a"},
-    {"triton-3.9.0", "3.9.0", "3.11",
-     "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa"},
-};
-
 constexpr absl::string_view kTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942"};
+constexpr absl::string_view kCudaTargets[] = {"cuda:80", "cuda:90", "cuda:100"};
+
+constexpr absl::string_view kTriton[] = {"triton", "gluon"};
+constexpr absl::string_view kCuda[] = {"cuda"};
+
+constexpr PinnedToolchain kToolchains[] = {
+    {"triton-3.5.1", "triton", "triton", "3.5.1", "3.11",
+     "cdae2d58176bfe79f4eed9a5eaa669ea45f913713d5881edf02c2382eda70e5a", kTriton, kTargets},
+    {"triton-3.9.0", "triton", "triton", "3.9.0", "3.11",
+     "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa", kTriton, kTargets},
+    {"nvrtc-12.9", "nvrtc", "nvidia-cuda-nvrtc-cu12", "12.9.86", "3.11",
+     "0a06506fc7cee46d24678609abf792e698341df1af97b8a2d9b1f3c187131405", kCuda, kCudaTargets},
+};
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};
 
 constexpr absl::string_view kForms[] = {"ttir", "ttgir", "llir", "ptx", "amdgcn"};
 
 }  // namespace
+
+bool PinnedToolchain::HasLanguage(absl::string_view language) const {
+  return std::find(languages.begin(), languages.end(), language) != languages.end();
+}
 
 absl::Span<const PinnedToolchain> PinnedToolchains() { return kToolchains; }
 
@@ -35,9 +46,14 @@ const PinnedToolchain* FindToolchain(absl::string_view name) {
 v1::Toolchain ToProto(const PinnedToolchain& toolchain) {
   v1::Toolchain proto;
   proto.set_name(std::string(toolchain.name));
-  proto.set_version(std::string(toolchain.triton));
+  proto.set_version(std::string(toolchain.version));
   proto.set_python(std::string(toolchain.python));
   proto.set_requirements_sha256(std::string(toolchain.requirements_sha256));
+  proto.set_compiler(std::string(toolchain.compiler));
+  for (const absl::string_view language : toolchain.languages) {
+    proto.add_languages(std::string(language));
+  }
+  for (const absl::string_view target : toolchain.targets) proto.add_targets(std::string(target));
   return proto;
 }
 

@@ -11,12 +11,20 @@ namespace kernelmill::toolchains {
 // they make. Job files name them, the coordinator puts them into actions, and the compiler looks
 // for them on its machine.
 
-// A Triton version with all wheels that it needs, each pinned by its hash.
+// A compiler with all wheels that it needs, each pinned by its hash. To add one that is a new kind
+// of compiler: a row, a requirements file, a driver of the harness
+// (services/compiler/adapters/toolchain/python), and a Guesser (services/compiler/core/guesser.h).
 struct PinnedToolchain {
-  absl::string_view name;                 // "triton-3.5.1"
-  absl::string_view triton;               // its version
-  absl::string_view python;               // major and minor version, "3.11"
-  absl::string_view requirements_sha256;  // the requirements file's SHA-256; hexadecimal
+  absl::string_view name;      // "triton-3.5.1"
+  absl::string_view compiler;  // "triton", "nvrtc": which driver and which Guesser it has
+  absl::string_view package;   // the wheel of the compiler itself
+  absl::string_view version;   // of that wheel
+  absl::string_view python;    // major and minor version, "3.11"
+  absl::string_view requirements_sha256;          // the requirements file's SHA-256; hexadecimal
+  absl::Span<const absl::string_view> languages;  // of the kernels that it compiles
+  absl::Span<const absl::string_view> targets;    // those of CompileTargets() that it has
+
+  bool HasLanguage(absl::string_view language) const;
 };
 
 // Returns all pinned toolchains, oldest first. A job that names no toolchain compiles with all of

@@ -26,8 +26,8 @@ TEST(ToolchainsTest, EachIsWhatItsRequirementsPin) {
     const auto requirements = ReadFile(RequirementsFile(toolchain.name), kMaxRequirements);
     ASSERT_TRUE(requirements.ok()) << requirements.status();
     EXPECT_EQ(Sha256Hex(*requirements), toolchain.requirements_sha256) << toolchain.name;
-    EXPECT_TRUE(
-        absl::StrContains(*requirements, absl::StrCat("\ntriton==", toolchain.triton, " ")));
+    EXPECT_TRUE(absl::StrContains(
+        *requirements, absl::StrCat("\n", toolchain.package, "==", toolchain.version, " ")));
     EXPECT_TRUE(absl::StrContains(*requirements, absl::StrCat("CPython ", toolchain.python, ",")));
   }
 }
@@ -41,6 +41,15 @@ TEST(ToolchainsTest, EveryRequirementsFileIsAToolchain) {
     expected.push_back(RequirementsFile(toolchain.name));
   }
   EXPECT_THAT(files, testing::UnorderedElementsAreArray(expected));
+}
+
+TEST(ToolchainsTest, EachHasALanguageAndKnownTargets) {
+  for (const PinnedToolchain& toolchain : PinnedToolchains()) {
+    EXPECT_FALSE(toolchain.languages.empty()) << toolchain.name;
+    EXPECT_THAT(toolchain.targets, testing::IsSubsetOf(CompileTargets())) << toolchain.name;
+    EXPECT_TRUE(toolchain.HasLanguage(toolchain.languages[0]));
+    EXPECT_FALSE(toolchain.HasLanguage("pallas"));
+  }
 }
 
 TEST(ToolchainsTest, AnUnknownNameIsNone) { EXPECT_EQ(FindToolchain("triton-2.0.0"), nullptr); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -13,10 +14,9 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/dsl/dialects.h"
-#include "common/dsl/languages.h"
 #include "common/dsl/names.h"
-#include "services/compiler/core/failures.h"
-#include "services/compiler/core/signature/infer.h"
+#include "common/toolchains/toolchains.h"
+#include "services/compiler/core/guesser.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
@@ -24,10 +24,12 @@ namespace kernelmill::compiler {
 // Compiles the kernels of a shard. For each kernel:
 //
 // 1. NotAttempted gives the reason if it is not compiled at all.
-// 2. Inference makes the tries: signatures that it may have.
-// 3. For each toolchain, one job with all tries and all targets goes to the compiler, which takes
+// 2. The Guesser of its compiler makes the tries: signatures that it may have.
+// 3. For each toolchain of its language, one job with all tries and all targets goes to the
+// compiler, which takes
 //    for each target the first try that compiles.
-// 4. JudgeImport and JudgeFailure tell errors of the kernel from those of the guessed signature.
+// 4. The Guesser's JudgeImport and JudgeFailure tell errors of the kernel from those of the guessed
+// signature.
 // 5. If no target compiled and a guess may be wrong, a few jobs follow with second guesses, each
 //    made for the refusal of the try that came furthest.
 //
@@ -51,7 +53,45 @@ std::string MakeLabel(const v1::Kernel& kernel) {
   return ToUtf8(absl::StrCat(kernel.path(), ": ", kernel.name()));
 }
 
-// Compiles one kernel with all toolchains.
+// A toolchain that compiles a kernel, with those of the job's targets that it has.
+struct Attempt {
+  const toolchains::PinnedToolchain* toolchain;
+  std::vector<std::string> targets;
+};
+
+// Returns the name of a kernel's language. A caller that does not say it means Triton.
+absl::string_view GetLanguage(const v1::Kernel& kernel) {
+  return kernel.dsl().empty() ? dsl::kTriton : absl::string_view(kernel.dsl());
+}
+
+// Returns whether a toolchain of the job has the kernel's language.
+bool HasToolchain(const v1::Kernel& kernel, const v1::CompileParams& params) {
+  return std::any_of(params.toolchains().begin(), params.toolchains().end(),
+                     [&](const v1::Toolchain& wanted) {
+                       const auto* const pinned = toolchains::FindToolchain(wanted.name());
+                       return pinned != nullptr && pinned->HasLanguage(GetLanguage(kernel));
+                     });
+}
+
+// Returns the toolchains of a kernel's language, in the job's order, each with its targets.
+std::vector<Attempt> FindAttempts(const v1::Kernel& kernel, const v1::CompileParams& params) {
+  std::vector<Attempt> attempts;
+  for (const v1::Toolchain& wanted : params.toolchains()) {
+    const auto* const pinned = toolchains::FindToolchain(wanted.name());
+    if (pinned == nullptr || !pinned->HasLanguage(GetLanguage(kernel))) continue;
+    Attempt attempt = {pinned, {}};
+    for (const std::string& target : params.targets()) {
+      if (std::find(pinned->targets.begin(), pinned->targets.end(), target) !=
+          pinned->targets.end()) {
+        attempt.targets.push_back(target);
+      }
+    }
+    if (!attempt.targets.empty()) attempts.push_back(std::move(attempt));
+  }
+  return attempts;
+}
+
+// Compiles one kernel with all toolchains of its language.
 class KernelCompiler {
  public:
   KernelCompiler(const v1::Kernel& kernel, const v1::CompileParams& params, Compiler& compiler,
@@ -62,22 +102,23 @@ class KernelCompiler {
   // module that does not load and a signature that cannot be inferred give each target the same
   // result.
   absl::StatusOr<Compiled> Compile() {
-    for (const v1::Toolchain& toolchain : params_.toolchains()) {
+    for (const Attempt& attempt : FindAttempts(kernel_, params_)) {
       // Second guesses follow from what this toolchain says: each begins anew.
-      ASSIGN_OR_RETURN(Inference inference, Inference::Infer(kernel_));
-      ASSIGN_OR_RETURN(KernelReport report, CompileTries(toolchain.name(), inference));
-      report.module_import.set_toolchain(toolchain.name());
+      ASSIGN_OR_RETURN(guesser_, NewGuesser(attempt.toolchain->compiler, kernel_));
+      ASSIGN_OR_RETURN(KernelReport report, CompileTries(attempt));
+      const std::string toolchain(attempt.toolchain->name);
+      report.module_import.set_toolchain(toolchain);
       *made_.kernel.add_imports() = report.module_import;
       if (!report.module_import.ok()) {
-        const v1::CompileResult failed = JudgeImport(report.module_import);
-        for (const std::string& target : params_.targets()) Add(toolchain.name(), target, failed);
-      } else if (inference.tries().empty()) {
+        const v1::CompileResult failed = guesser_->JudgeImport(report.module_import);
+        for (const std::string& target : attempt.targets) Add(toolchain, target, failed);
+      } else if (guesser_->tries().empty()) {
         v1::CompileResult unknown;
         unknown.set_status(v1::COMPILE_STATUS_UNKNOWN);
-        unknown.set_missing(inference.missing());
-        for (const std::string& target : params_.targets()) Add(toolchain.name(), target, unknown);
+        unknown.set_missing(guesser_->missing());
+        for (const std::string& target : attempt.targets) Add(toolchain, target, unknown);
       } else {
-        AddReports(toolchain.name(), std::move(report));
+        AddReports(toolchain, std::move(report));
       }
     }
     return std::move(made_);
@@ -85,15 +126,15 @@ class KernelCompiler {
 
  private:
   // Returns the report of the first tries, or of second guesses if these compile or come further.
-  absl::StatusOr<KernelReport> CompileTries(const std::string& toolchain, Inference& inference) {
-    ASSIGN_OR_RETURN(KernelReport best, CompileFrom(0, toolchain, inference));
+  absl::StatusOr<KernelReport> CompileTries(const Attempt& attempt) {
+    ASSIGN_OR_RETURN(KernelReport best, CompileFrom(0, attempt));
     for (int round = 0; round < kMaxRounds && MayGuessAgain(best); ++round) {
       const TargetReport& refused = best.targets[0];
-      const size_t first = inference.tries().size();
-      inference.GuessAgain(static_cast<size_t>(refused.attempt),
+      const size_t first = guesser_->tries().size();
+      guesser_->GuessAgain(static_cast<size_t>(refused.attempt),
                            {refused.result.message(), refused.result.line(), refused.reached});
-      if (inference.tries().size() == first) break;
-      ASSIGN_OR_RETURN(KernelReport next, CompileFrom(first, toolchain, inference));
+      if (guesser_->tries().size() == first) break;
+      ASSIGN_OR_RETURN(KernelReport next, CompileFrom(first, attempt));
       if (!CameFurther(next, best)) break;
       best = std::move(next);
     }
@@ -101,19 +142,19 @@ class KernelCompiler {
   }
 
   // Compiles the tries from a place on, for all targets at once. The report's attempts are places
-  // in the inference's tries, and each of its targets has a signature: as compiled where the
+  // in the guesser's tries, and each of its targets has a signature: as compiled where the
   // compiler came so far as to evaluate the constexprs, else as inferred.
-  absl::StatusOr<KernelReport> CompileFrom(size_t first, const std::string& toolchain,
-                                           const Inference& inference) const {
+  absl::StatusOr<KernelReport> CompileFrom(size_t first, const Attempt& attempt) const {
+    const std::vector<v1::KernelSignature>& tries = guesser_->tries();
     KernelJob job;
-    job.toolchain = toolchain;
+    job.toolchain = std::string(attempt.toolchain->name);
     job.module = kernel_.module();
-    job.function = kernel_.name();
+    job.function = guesser_->function();
     job.source = kernel_.source();
     job.gluon = kernel_.dsl() == dsl::kGluon;
-    job.targets.assign(params_.targets().begin(), params_.targets().end());
-    for (size_t i = first; i < inference.tries().size(); ++i)
-      job.tries.push_back({inference.tries()[i], HasSmallSizes(inference.tries()[i])});
+    job.targets = attempt.targets;
+    for (size_t i = first; i < tries.size(); ++i)
+      job.tries.push_back({tries[i], HasSmallSizes(tries[i])});
     job.keep.assign(params_.keep().begin(), params_.keep().end());
     if (params_.max_seconds() > 0) job.max_seconds = params_.max_seconds();
     job.stop = stop_;
@@ -122,8 +163,8 @@ class KernelCompiler {
       target.attempt = std::max(target.attempt, 0) + static_cast<int>(first);
       const bool compiled =
           target.signature.arguments_size() + target.signature.constexprs_size() > 0;
-      if (!compiled && target.attempt < static_cast<int>(inference.tries().size()))
-        target.signature = inference.tries()[static_cast<size_t>(target.attempt)];
+      if (!compiled && target.attempt < static_cast<int>(tries.size()))
+        target.signature = tries[static_cast<size_t>(target.attempt)];
     }
     return report;
   }
@@ -142,7 +183,7 @@ class KernelCompiler {
     // No value brings a package back.
     if (absl::StrContains(target.result.message(), "which is not installed")) return false;
     v1::CompileResult judged = target.result;
-    JudgeFailure(kernel_.module(), target.signature, /*compiles_elsewhere=*/false, judged);
+    guesser_->JudgeFailure(target.signature, /*compiles_elsewhere=*/false, judged);
     return absl::StartsWith(judged.missing(), "type:") ||
            absl::StartsWith(judged.missing(), "constexpr:");
   }
@@ -172,7 +213,7 @@ class KernelCompiler {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
                      other.attempt == target.attempt;
             });
-        JudgeFailure(kernel_.module(), target.signature, elsewhere, result);
+        guesser_->JudgeFailure(target.signature, elsewhere, result);
       }
       result.set_signature(FindPlace(target.signature));
       Add(toolchain, target.target, std::move(result));
@@ -200,19 +241,18 @@ class KernelCompiler {
   const v1::CompileParams& params_;
   Compiler& compiler_;
   const std::stop_token& stop_;
+  std::unique_ptr<Guesser> guesser_;     // the current toolchain's
   std::vector<std::string> signatures_;  // serialized, in the order of the kernel's
   Compiled made_;
 };
 
-// A caller that does not say the language means Triton.
-bool IsCompiled(absl::string_view dsl) { return dsl.empty() || dsl::CompilesAsTriton(dsl); }
-
 }  // namespace
 
 // The first reason that holds, in the order of the header.
-std::string NotAttempted(const v1::Kernel& kernel) {
+std::string NotAttempted(const v1::Kernel& kernel, const v1::CompileParams& params) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
-  if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", kernel.dsl());
+  if (!HasToolchain(kernel, params)) return absl::StrCat("dsl:", GetLanguage(kernel));
+  if (FindAttempts(kernel, params).empty()) return "target";
   if (dsl::FindDialect(kernel)) return "dialect";
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
@@ -227,12 +267,12 @@ CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::Compi
   CompiledKernels made;
   for (const v1::Kernel& kernel : shard.kernels()) {
     v1::CompiledKernel& said = *made.compiled.add_kernels();
-    said.set_not_attempted(NotAttempted(kernel));
+    said.set_not_attempted(NotAttempted(kernel, params));
     if (!said.not_attempted().empty()) continue;
-    for (const v1::Toolchain& toolchain : params.toolchains()) {
-      for (const std::string& target : params.targets()) {
+    for (const Attempt& attempt : FindAttempts(kernel, params)) {
+      for (const std::string& target : attempt.targets) {
         v1::CompileResult& result = *said.add_results();
-        result.set_toolchain(toolchain.name());
+        result.set_toolchain(std::string(attempt.toolchain->name));
         result.set_target(target);
         result.set_status(v1::COMPILE_STATUS_UNKNOWN);
         result.set_missing(reason);
@@ -260,7 +300,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
   const auto work = [&] {
     for (size_t i = next++; i < count; i = next++) {
       const v1::Kernel& kernel = shard.kernels(static_cast<int>(i));
-      if (std::string reason = NotAttempted(kernel); !reason.empty()) {
+      if (std::string reason = NotAttempted(kernel, params); !reason.empty()) {
         compiled[i].kernel.set_not_attempted(std::move(reason));
         continue;
       }

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/dsl/names.h"
 #include "services/compiler/core/failures.h"
 
@@ -35,7 +39,7 @@ v1::KernelShard MakeShard(const std::string& module) {
 
 v1::CompileParams Params() {
   v1::CompileParams params;
-  params.add_toolchains()->set_name("t");
+  params.add_toolchains()->set_name("triton-3.5.1");
   params.add_targets("cuda:90");
   return params;
 }
@@ -73,21 +77,57 @@ TEST(CompileKernelsTest, DeviceFunctionsAreNotAttempted) {
   EXPECT_EQ(compiler.jobs, 0);
 }
 
-TEST(CompileKernelsTest, OnlyListedLanguagesAreCompiled) {
+TEST(CompileKernelsTest, OnlyLanguagesOfTheJobsToolchainsAreCompiled) {
   v1::Kernel kernel = MakeShard(kModule).kernels(0);
+  v1::CompileParams params = Params();
   for (const char* dsl : {dsl::kTriton, dsl::kGluon}) {
     kernel.set_dsl(dsl);
-    EXPECT_EQ(NotAttempted(kernel), "");
+    EXPECT_EQ(NotAttempted(kernel, params), "");
   }
   kernel.set_dsl(dsl::kCuda);
-  EXPECT_EQ(NotAttempted(kernel), "dsl:cuda");
+  EXPECT_EQ(NotAttempted(kernel, params), "dsl:cuda");
+  params.add_toolchains()->set_name("nvrtc-12.9");
+  EXPECT_EQ(NotAttempted(kernel, params), "");
   kernel.set_dsl(dsl::kPallas);
-  EXPECT_EQ(NotAttempted(kernel), "dsl:pallas");
+  EXPECT_EQ(NotAttempted(kernel, params), "dsl:pallas");
   kernel.set_dsl(dsl::kTriton);
   kernel.add_calls("triton.language.extra.tlx.local_alloc");
-  EXPECT_EQ(NotAttempted(kernel), "dialect");
+  EXPECT_EQ(NotAttempted(kernel, params), "dialect");
   kernel.set_dsl("mojo");  // a language that common/dsl does not know
-  EXPECT_EQ(NotAttempted(kernel), "dsl:mojo");
+  EXPECT_EQ(NotAttempted(kernel, params), "dsl:mojo");
+}
+
+TEST(CompileKernelsTest, AKernelIsForTheToolchainsOfItsLanguageAndTheTargetsThatTheyHave) {
+  v1::KernelShard shard = MakeShard(kModule);
+  v1::Kernel& cuda = *shard.add_kernels();
+  cuda = shard.kernels(0);
+  cuda.set_dsl(dsl::kCuda);
+  cuda.set_qualname("a::k");
+  v1::CompileParams params = Params();
+  params.add_toolchains()->set_name("nvrtc-12.9");
+  params.add_targets("hip:gfx942");
+  FakeCompiler compiler;
+  std::vector<std::string> seen;
+  compiler.answer = [&](const KernelJob& job) {
+    seen.push_back(
+        absl::StrCat(job.toolchain, " ", job.function, " ", absl::StrJoin(job.targets, ",")));
+    KernelReport report = Failing(job, "");
+    report.module_import.set_ok(false);
+    report.targets.clear();
+    return report;
+  };
+  const auto made = CompileKernels(shard, params, 1, compiler);
+  ASSERT_TRUE(made.ok());
+  EXPECT_THAT(seen,
+              testing::ElementsAre("triton-3.5.1 k cuda:90,hip:gfx942", "nvrtc-12.9 a::k cuda:90"));
+  ASSERT_EQ(made->compiled.kernels(1).results_size(), 1);
+  EXPECT_EQ(made->compiled.kernels(1).results(0).toolchain(), "nvrtc-12.9");
+  const CompiledKernels quarantined = QuarantinedKernels(shard, params, "crashed");
+  EXPECT_EQ(quarantined.compiled.kernels(0).results_size(), 2);
+  EXPECT_EQ(quarantined.compiled.kernels(1).results_size(), 1);
+  params.clear_targets();
+  params.add_targets("hip:gfx942");
+  EXPECT_EQ(NotAttempted(cuda, params), "target");
 }
 
 TEST(CompileKernelsTest, ATypeThatWasGuessedIsUnknownNotAnError) {
@@ -327,7 +367,7 @@ TEST(SecondGuessesTest, EachToolchainGuessesForItself) {
     return Failing(job, "Unsupported ptr type fp32 in `tl.load`");
   };
   v1::CompileParams params = Params();
-  params.add_toolchains()->set_name("u");
+  params.add_toolchains()->set_name("triton-3.9.0");
   ASSERT_TRUE(CompileKernels(MakeShard(kModule), params, 1, compiler).ok());
   ASSERT_EQ(tries.size() % 2, 0);
   const std::vector<size_t> first(tries.begin(), tries.begin() + tries.size() / 2);

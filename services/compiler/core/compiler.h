@@ -23,7 +23,7 @@ struct Try {
 struct KernelJob {
   std::string toolchain;  // its name
   std::string module;     // Kernel.module
-  std::string function;   // Kernel.name, a name of the module
+  std::string function;   // a name of the module; of a C++ one with its namespaces
   std::string source;     // Kernel.source, to tell functions of that name apart; may be empty
   bool gluon = false;
   std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"

@@ -389,7 +389,7 @@ raise ValueError(f"{(end - begin) >> 20 > 0} {found}")
   EXPECT_EQ(report->module_import.error(), "ValueError: True 0");
 }
 
-INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, PinnedToolchainNames(),
+INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, GetToolchains("triton"),
                          ToolchainTestName());
 
 }  // namespace

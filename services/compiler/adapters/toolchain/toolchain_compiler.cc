@@ -1,4 +1,4 @@
-// The basic idea: starting Python and importing Triton takes seconds, compiling a small kernel
+// The basic idea: starting Python and loading a compiler takes seconds, compiling a small kernel
 // less. So zygotes are kept in a pool and reused. A kernel cannot leave anything behind in one,
 // because it runs in forks of it. But it can kill one, by memory or sleep. If that happens in a
 // used zygote, the job is tried again in a new one, so that a kernel is never blamed for what
@@ -140,7 +140,9 @@ absl::StatusOr<std::unique_ptr<Zygote>> ToolchainCompiler::Start(
     const std::string& toolchain) const {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options_.folder, toolchain));
   ASSIGN_OR_RETURN(const Policy policy, MakePolicy(environment, options_));
-  ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Zygote::Start(environment, policy));
+  // FindEnvironment has found the toolchain.
+  const absl::string_view compiler = toolchains::FindToolchain(toolchain)->compiler;
+  ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Zygote::Start(environment, compiler, policy));
   metrics::Counter(metrics::kCompilersStarted, {{"toolchain", toolchain}}).Increment();
   return zygote;
 }

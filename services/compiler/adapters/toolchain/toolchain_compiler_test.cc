@@ -286,7 +286,7 @@ TEST_P(ToolchainCompilerTest, ACompilerStartsAndWorksWithOneToolchain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
+INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, GetToolchains("triton"),
                          ToolchainTestName());
 
 TEST(OpenToolchainsTest, AToolchainThatIsNotInstalledIsNamed) {

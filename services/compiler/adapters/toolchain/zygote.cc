@@ -203,13 +203,14 @@ bool ReadReport(const Json& value, const KernelJob& job, KernelReport& report) {
   return true;
 }
 
-// Returns the modules of the harness, which boot.py reads first.
-std::string HarnessLine() {
+// Returns the modules of the harness, and which of them is the compiler's driver. boot.py reads it
+// first.
+std::string HarnessLine(absl::string_view compiler) {
   Json modules = Json::object();
   for (const HarnessSource& source : HarnessModules()) {
     modules[std::string(source.name)] = std::string(source.text);
   }
-  return Line(modules);
+  return Line({{"driver", absl::StrCat(compiler, "_driver")}, {"modules", std::move(modules)}});
 }
 
 // Returns a kernel's job, without its toolchain.
@@ -296,8 +297,8 @@ KernelReport MakeLimitReport(const KernelJob& job, const Ending& ending) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environment,
-                                                      Policy policy) {
-  auto zygote = std::unique_ptr<Zygote>(new Zygote(SandboxUser::Take()));
+                                                      absl::string_view compiler, Policy policy) {
+  auto zygote = std::unique_ptr<Zygote>(new Zygote(SandboxUser::Take(), compiler));
   policy.uid = zygote->user_.uid();
   ASSIGN_OR_RETURN(auto jobs, Channel());
   ASSIGN_OR_RETURN(auto reports, Channel());
@@ -345,7 +346,7 @@ absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
 absl::StatusOr<KernelReport> Zygote::Exchange(const KernelJob& job) {
   if (!ready_) {
     const absl::Time until = absl::Now() + kStartTime;
-    RETURN_IF_ERROR(Write(HarnessLine(), until));
+    RETURN_IF_ERROR(Write(HarnessLine(compiler_), until));
     RETURN_IF_ERROR(ReadLine(until).status());
     ready_ = true;
   }

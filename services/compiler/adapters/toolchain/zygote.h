@@ -17,17 +17,17 @@
 
 namespace kernelmill::compiler {
 
-// A confined Python process of a toolchain that has imported Triton and forks for each kernel
-// (python/zygote.py). So the import, which takes seconds, happens once. The process and all its
+// A confined Python process of a toolchain that has loaded its compiler and forks for each kernel
+// (python/zygote.py). So the loading, which takes seconds, happens once. The process and all its
 // descendants end with this object. Not thread-safe, except that a job's stop token works from any
 // thread.
 class Zygote {
  public:
-  // Starts a zygote. `policy` is PythonPolicy(environment); the user is chosen here. Returns when
-  // the process has started; the first job waits until Triton is loaded. Errors are those of
-  // ConfinedProcess::Start.
+  // Starts a zygote of a compiler: "triton", "nvrtc". `policy` is PythonPolicy(environment); the
+  // user is chosen here. Returns when the process has started; the first job waits until the
+  // compiler is loaded. Errors are those of ConfinedProcess::Start.
   static absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& environment,
-                                                       Policy policy);
+                                                       absl::string_view compiler, Policy policy);
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
@@ -41,13 +41,15 @@ class Zygote {
   bool alive() const { return alive_; }
 
  private:
-  explicit Zygote(SandboxUser user) : user_(std::move(user)) {}
+  Zygote(SandboxUser user, absl::string_view compiler)
+      : user_(std::move(user)), compiler_(compiler) {}
 
   absl::StatusOr<KernelReport> Exchange(const KernelJob& job);
   absl::Status Write(absl::string_view line, absl::Time until);
   absl::StatusOr<std::string> ReadLine(absl::Time until);
 
   const SandboxUser user_;  // outlives the process
+  const std::string compiler_;
   FileDescriptor jobs_, reports_;
   std::string buffer_;
   bool ready_ = false;

@@ -1,4 +1,5 @@
 # The program for `python3 -c`: reads the harness from descriptor 3, then serves jobs. See zygote.h.
+import importlib
 import importlib.abc
 import importlib.machinery
 import json
@@ -23,7 +24,8 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 jobs, reports = os.fdopen(3, "rb"), os.fdopen(4, "wb")
-sys.meta_path.insert(0, Sources(json.loads(jobs.readline())))
+harness = json.loads(jobs.readline())
+sys.meta_path.insert(0, Sources(harness["modules"]))
 from kernelmill_harness import zygote  # noqa: E402
 
-zygote.main(jobs, reports)
+zygote.main(jobs, reports, importlib.import_module("kernelmill_harness." + harness["driver"]))

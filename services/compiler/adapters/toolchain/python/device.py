@@ -1,18 +1,11 @@
 """The device that a kernel's module sees while it is loaded: the target's, on a machine without one.
 
 Modules ask at import which device they run on, to choose configurations and branches. They see the best-known part of each
-target. They cannot launch kernels on it.
+target (parts.py). They cannot launch kernels on it.
 """
 from triton.backends.compiler import GPUTarget
 
-# Multiprocessors, shared memory of a block in bytes, registers of a multiprocessor, memory in bytes.
-PARTS = {
-    "cuda:80": ("NVIDIA A100-SXM4-80GB", 108, 166912, 65536, 80 << 30),
-    "cuda:90": ("NVIDIA H100 80GB HBM3", 132, 232448, 65536, 80 << 30),
-    "cuda:100": ("NVIDIA B200", 148, 232448, 65536, 180 << 30),
-    "hip:gfx942": ("AMD Instinct MI300X", 304, 65536, 65536, 192 << 30),
-}
-
+from kernelmill_harness import parts
 
 def gpu_target(target):
     """Returns Triton's target for "cuda:90" or "hip:gfx942"."""
@@ -22,23 +15,13 @@ def gpu_target(target):
     return GPUTarget("hip", arch, 64)
 
 
-def shared_bytes(target):
-    """Returns the most shared memory that a block may have."""
-    return PARTS[target][2]
-
-
-def capability(target):
-    backend, _, arch = target.partition(":")
-    return divmod(int(arch), 10) if backend == "cuda" else (9, 4)
-
-
 class Properties:
     """Device properties, as torch.cuda.get_device_properties returns them."""
 
     def __init__(self, target):
-        name, processors, shared, registers, memory = PARTS[target]
+        name, processors, shared, registers, memory = parts.PARTS[target]
         self.name = name
-        self.major, self.minor = capability(target)
+        self.major, self.minor = parts.capability(target)
         self.multi_processor_count = processors
         self.total_memory = memory
         self.shared_memory_per_block = 49152
@@ -73,7 +56,7 @@ class Driver:
 
     def __init__(self, target):
         self._target = gpu_target(target)
-        self._capability = capability(target)
+        self._capability = parts.capability(target)
         self.utils = Utils(target)
 
     @staticmethod

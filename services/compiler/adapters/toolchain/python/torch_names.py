@@ -1,6 +1,7 @@
 """The names of torch that modules read while they are loaded, for absent.Finder."""
 from kernelmill_harness.absent import AbsentClass
-from kernelmill_harness.device import PARTS, Properties, capability
+from kernelmill_harness.device import Properties
+from kernelmill_harness.parts import PARTS, capability
 
 VERSION = "2.9.0"
 # The names of torch's types, with their size in bytes.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
 #include "common/toolchains/toolchains.h"
 #include "gtest/gtest.h"
 #include "services/compiler/adapters/sandbox/support.h"
@@ -17,7 +18,8 @@ namespace kernelmill::compiler {
 // Makes the job of a kernel that adds, for all four targets.
 KernelJob AddJob(const std::string& toolchain);
 
-// A test for each installed pinned toolchain. Skipped if a toolchain or the sandbox is missing.
+// A test for each installed toolchain of a compiler. Skipped if a toolchain or the sandbox is
+// missing.
 class ToolchainTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
@@ -28,9 +30,12 @@ class ToolchainTest : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Compiler> compiler_;
 };
 
-inline auto PinnedToolchainNames() {
+// Returns the pinned toolchains of a compiler.
+inline auto GetToolchains(absl::string_view compiler) {
   std::vector<std::string> names;
-  for (const auto& toolchain : toolchains::PinnedToolchains()) names.emplace_back(toolchain.name);
+  for (const auto& toolchain : toolchains::PinnedToolchains()) {
+    if (toolchain.compiler == compiler) names.emplace_back(toolchain.name);
+  }
   return ::testing::ValuesIn(names);
 }
 

@@ -1,0 +1,19 @@
+"""The best-known part of each target."""
+
+# Multiprocessors, shared memory of a block in bytes, registers of a multiprocessor, memory in bytes.
+PARTS = {
+    "cuda:80": ("NVIDIA A100-SXM4-80GB", 108, 166912, 65536, 80 << 30),
+    "cuda:90": ("NVIDIA H100 80GB HBM3", 132, 232448, 65536, 80 << 30),
+    "cuda:100": ("NVIDIA B200", 148, 232448, 65536, 180 << 30),
+    "hip:gfx942": ("AMD Instinct MI300X", 304, 65536, 65536, 192 << 30),
+}
+
+
+def shared_bytes(target):
+    """Returns the most shared memory that a block may have."""
+    return PARTS[target][2]
+
+
+def capability(target):
+    backend, _, arch = target.partition(":")
+    return divmod(int(arch), 10) if backend == "cuda" else (9, 4)
