@@ -135,6 +135,7 @@ std::vector<TestComparison> ComparisonFinder::Find(TestUnit& unit) {
 // both sides go through makes neither.
 void ComparisonFinder::RemoveSameHelper(const TestUnit& unit, NodeId& first, NodeId& second) const {
   const SyntaxTree& tree = unit.file().tree();
+  if (first == kNoNode || second == kNoNode) return;  // a comparison with one side, as with zero
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     const NodeId calls[] = {tree.StripParentheses(first), tree.StripParentheses(second)};
     std::vector<Argument> arguments[2];

@@ -221,6 +221,18 @@ def test_double():
   EXPECT_EQ(test.reference().name(), "add_all");
 }
 
+TEST(ReferencesTest, AGradcheckHasOneSideOnly) {
+  const v1::TestReference test = FindTest(R"(import torch
+from lib import double
+
+def test_double():
+    x = torch.randn(8, requires_grad=True)
+    assert torch.autograd.gradcheck(double, (x,))
+)");
+  EXPECT_EQ(test.qualname(), "test_double");
+  EXPECT_FALSE(test.has_reference());
+}
+
 TEST(ReferencesTest, AKernelThatTheTestExpectsIsNotWhatItTests) {
   const v1::TestReference test = FindTest(R"(import torch
 from lib import double
