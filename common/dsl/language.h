@@ -52,6 +52,8 @@ struct Language {
   std::vector<absl::string_view> packages = {};
   // The vendor of the hardware that it is for (common/dsl/labels.h); empty if there are several.
   absl::string_view target = "";
+  // A plain call from the host runs a kernel: k(x), not k[grid](x).
+  bool runs_by_call = false;
   // A function of the language within another one is a part of that, and no kernel of its own.
   bool inner_are_parts = false;
   // Triton's compiler compiles its kernels. A language without this is not given to the compile

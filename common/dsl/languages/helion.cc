@@ -10,6 +10,7 @@ Language MakeHelion() {
       .markers = {"helion"},
       .decorator = "@helion.kernel",
       .packages = {"helion"},
+      .runs_by_call = true,
   };
 }
 

@@ -12,6 +12,7 @@ Language MakeNki() {
       .decorator = "@nki.jit",
       .packages = {"neuronxcc", "nki"},
       .target = "aws",
+      .runs_by_call = true,
   };
 }
 

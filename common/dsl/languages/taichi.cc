@@ -11,6 +11,7 @@ Language MakeTaichi() {
       .markers = {"taichi"},
       .decorator = "@ti.kernel",
       .packages = {"taichi"},
+      .runs_by_call = true,
   };
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "common/dsl/names.h"
 #include "services/extractor/core/describe/kernels.h"
 
@@ -54,6 +55,28 @@ bool Says(absl::string_view name, const absl::string_view (&words)[3]) {
   return std::any_of(std::begin(words), std::end(words), [name](absl::string_view word) {
     return name.find(word) != absl::string_view::npos;
   });
+}
+
+// Returns the k of k(...).launch(...), as languages whose host code is written in them have it;
+// kNoNode for anything else.
+NodeId LaunchedCallee(const SyntaxTree& tree, NodeId attribute) {
+  const NodeId method = tree.Child(attribute, Field::kAttribute);
+  const NodeId object = tree.Child(attribute, Field::kObject);
+  if (method == kNoNode || object == kNoNode || tree.GetText(method) != "launch") return kNoNode;
+  const NodeId bound = tree.StripParentheses(object);
+  return tree.GetKind(bound) == Kind::kCall ? tree.Child(bound, Field::kFunction) : kNoNode;
+}
+
+// Returns whether a function of a language is code of the host, which may launch kernels.
+bool MayLaunch(const JitFunction& function) {
+  const dsl::Makers* const makers = dsl::FindMakers(function.found_by);
+  return makers != nullptr && makers->role == dsl::MakerRole::kHostOrDevice;
+}
+
+// Returns whether a plain call of the function from the host runs it.
+bool RunsByCall(const JitFunction& function) {
+  const dsl::Language* const language = dsl::FindLanguage(function.dsl);
+  return language != nullptr && language->runs_by_call;
 }
 
 bool IsName(Kind kind) { return kind == Kind::kIdentifier || kind == Kind::kAttribute; }
@@ -123,7 +146,10 @@ class Launches::Finder {
       : tree_(tree), calls_(calls), references_(references), launches_(launches) {
     for (const JitFunction& function : functions) {
       // A candidate may turn out to be no jit function, so its launches count.
-      if (function.imported_decorators.empty()) jit_.insert(function.definition);
+      if (function.imported_decorators.empty() && !MayLaunch(function)) {
+        jit_.insert(function.definition);
+      }
+      if (RunsByCall(function)) called_.insert(function.definition);
     }
     for (const JitFunction& function : functions) AddPallas(function);
     for (const Call& call : calls.In(0)) {
@@ -165,6 +191,13 @@ class Launches::Finder {
     if (kind == Kind::kAttribute) {
       const NodeId object = RunObject(tree_, call.node, function);
       if (object != kNoNode) Add(references_.Follow(object), call.node);
+      const NodeId callee = LaunchedCallee(tree_, function);
+      if (callee != kNoNode) Add(references_.Follow(callee), call.node);
+    }
+    if (!called_.empty()) {
+      for (const NodeId definition : references_.FunctionsCalled(call.node)) {
+        if (called_.contains(definition)) AddHost(references_.MakeKey(definition), call.node);
+      }
     }
     if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
     if (kind == Kind::kCall) AddWrappedLaunch(function, call.node);
@@ -289,7 +322,8 @@ class Launches::Finder {
   const Calls& calls_;
   const KernelReferences& references_;
   Launches& launches_;
-  absl::flat_hash_set<NodeId> jit_;
+  absl::flat_hash_set<NodeId> jit_;     // code of the device
+  absl::flat_hash_set<NodeId> called_;  // kernels that a plain call runs
   absl::flat_hash_set<KernelKey> pallas_;
   HostsByKey hosts_;
   HostsByKey statements_;

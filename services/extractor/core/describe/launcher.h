@@ -32,6 +32,9 @@ struct ParsedFile;  // kernels.h
 //                              KERNELS["a"], partial(k), wrap_triton(k), triton.autotune(...)(k)
 //   f(...)                     f = k[grid] is above
 //   check(k[grid])(...)        whatever check is
+//   k(...).launch(...)         whatever else the call has; the host function may be one of the
+//                              language, such as a @cute.jit
+//   k(...)                     the language runs kernels so (Language.runs_by_call)
 //   k.run(...), k.warmup(...)  there is a grid or a stream, as TorchInductor writes it
 //   launch(k, ...)             a function of the text launches this parameter, in any of these
 //                              forms; or another function has launch in its name, or an argument

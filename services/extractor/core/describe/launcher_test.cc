@@ -12,6 +12,7 @@ namespace kernelmill::extractor {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr absl::string_view kImports = "import triton\nimport triton.language as tl\n";
 
@@ -142,6 +143,31 @@ TEST(LauncherTest, ADecoratedLauncherIsNoKernel) {
                          "@guard(a=1)\ndef run(x): k[grid](x)\n")
                 .qualname(),
             "run");
+}
+
+TEST(LauncherTest, OtherLanguagesLaunchInTheirOwnWays) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"a.py",
+        "import cutlass.cute as cute\nimport helion\nimport warp as wp\nimport cuda.tile as ct\n"
+        "class Norm:\n    @cute.jit\n    def __call__(self, x):\n"
+        "        self.kernel(x).launch(grid=[1, 1, 1])\n"
+        "    @cute.kernel\n    def kernel(self, x):\n        load(x, self.bits)\n"
+        "@cute.jit\ndef load(x, bits): pass\n"
+        "@helion.kernel()\ndef add(x): pass\ndef run(x): return add(x)\n"
+        "@wp.kernel\ndef w(x: int): pass\ndef step(x): wp.launch(w, dim=1, inputs=[x])\n"
+        "@ct.kernel\ndef t(x): pass\ndef go(x): ct.launch(stream, (1,), t, (x,))\n"}},
+      {"cute", "helion", "warp", "cutile"});
+  const auto launcher = [&shard](absl::string_view name) {
+    return FindKernel(shard, name).launcher().qualname();
+  };
+  EXPECT_EQ(launcher("kernel"), "Norm.__call__");
+  EXPECT_EQ(launcher("add"), "run");
+  EXPECT_EQ(launcher("w"), "step");
+  EXPECT_EQ(launcher("t"), "go");
+  EXPECT_EQ(launcher("load"), "");
+  // A method needs the class around it, which its module does not have.
+  EXPECT_THAT(Unresolved(FindKernel(shard, "kernel")), ElementsAre("self undefined"));
+  EXPECT_THAT(Unresolved(FindKernel(shard, "load")), IsEmpty());
 }
 
 TEST(LauncherTest, MethodsAreDeviceFunctions) {

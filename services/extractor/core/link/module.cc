@@ -115,8 +115,19 @@ UnresolvedNames FindUnresolvedNames(const SourceScope& scope, const Closure& clo
   return names.reasons();
 }
 
+// The object whose members a method reads: its class is not in the module.
+constexpr char kSelf[] = "self";
+
+// Returns whether a method needs its object. Those of Triton have none at run time.
+bool NeedsItsObject(const v1::Kernel& kernel) {
+  const bool method = kernel.parameters_size() > 0 && kernel.parameters(0).name() == kSelf;
+  return method && !dsl::CompilesAsTriton(kernel.dsl()) &&
+         absl::StrContains(kernel.source(), "self.");
+}
+
 // Sets the kernel's unresolved_names, free_names and self_contained.
-void SetUnresolvedNames(const UnresolvedNames& names, const Closure& closure, v1::Kernel& kernel) {
+void SetUnresolvedNames(UnresolvedNames names, const Closure& closure, v1::Kernel& kernel) {
+  if (NeedsItsObject(kernel)) names.try_emplace(kSelf, Closure::kUndefined);
   kernel.clear_unresolved_names();
   for (const auto& [name, reason] : names) {
     v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
