@@ -19,6 +19,7 @@
 #include "common/base/hash.h"
 #include "common/base/in_order.h"
 #include "common/base/status.h"
+#include "common/manifest/older_languages.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -69,6 +70,7 @@ absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestS
   LoadedShard loaded;
   loaded.tree = std::move(tree);
   ASSIGN_OR_RETURN(loaded.kernels, cas::ParseMessage<v1::KernelShard>(blobs[0], digests[0]));
+  NameLanguages(&loaded.kernels);
   SetKernelIds(*loaded.tree, &loaded.kernels);
   if (!holdout) {
     ASSIGN_OR_RETURN(loaded.verdicts, cas::ParseMessage<v1::VerdictShard>(blobs[1], digests[1]));
@@ -255,7 +257,7 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
     return absl::InvalidArgumentError(
         absl::StrCat(cas::ToString(dataset), " is not the digest of a dataset"));
   }
-  if (manifest.schema() != kManifestSchema) {
+  if (manifest.schema() < 0 || manifest.schema() > kManifestSchema) {
     return absl::UnimplementedError(absl::StrCat("the dataset has schema ", manifest.schema(),
                                                  "; this version knows ", kManifestSchema));
   }

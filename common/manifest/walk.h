@@ -15,7 +15,8 @@
 
 namespace kernelmill::manifest {
 
-inline constexpr int kManifestSchema = 2;  // DatasetManifest.schema
+// DatasetManifest.schema. Datasets of 1, which had numbers for languages, are read as well.
+inline constexpr int kManifestSchema = 2;
 
 // The result of a visitor's work on a shard before its visit. Visitors derive from it.
 class PreparedShard {

@@ -17,6 +17,7 @@
 #include "common/cas/digest.h"
 #include "common/dsl/languages.h"
 #include "common/job/opt_out.h"
+#include "common/manifest/older_languages.h"
 #include "dataset/export/change_outcomes.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
@@ -75,7 +76,8 @@ class HistoryWriter {
     const int64_t before = counts_.rows;
     v1::HistorySums sums;
     for (const auto& digest : index_.manifest.sources(s).changes()) {
-      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::ChangeShard>(store_, digest));
+      ASSIGN_OR_RETURN(auto shard, cas::GetMessage<v1::ChangeShard>(store_, digest));
+      manifest::NameLanguages(&shard);
       if (shard.has_sums()) sums = shard.sums();
       for (const v1::KernelChange& change : shard.changes()) {
         RETURN_IF_ERROR(WriteChange(s, rules, results, change));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 

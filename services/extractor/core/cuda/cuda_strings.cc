@@ -22,7 +22,6 @@
 namespace kernelmill::extractor::cuda {
 
 using absl::string_view;
-using python::Argument;
 using python::Field;
 using python::Kind;
 using python::kNoNode;
