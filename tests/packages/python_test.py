@@ -472,8 +472,9 @@ class Checkout(unittest.TestCase):
             self.assertIn("python/generate.py", done.stderr)
             done = self.python(root, root / "python/generate.py")
             self.assertEqual(done.returncode, 0, done.stderr)
-            done = self.python(root, "-c", "import kernelmill; print(kernelmill.Kernel.__annotations__['dsl'])")
-            self.assertIn("'cuda']", done.stdout, done.stderr)
+            done = self.python(root, "-c", "import kernelmill; print(kernelmill.Kernel.__annotations__['target'], "
+                               "kernelmill.Kernel.__annotations__['role'])")
+            self.assertIn("'host']", done.stdout, done.stderr)
 
     def test_pip_installs_the_module_of_a_clone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -9,13 +9,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[0] = str(HERE.parent)
 sys.path.append(str(HERE.parents[2] / "build/peers/tree_sitter"))
 
-from languages import compare, cuda_strings, cute, metal, nki, numba, taichi, tilelang, tlx, warp  # noqa: E402
+from languages import compare, cute, nki, numba, taichi, tilelang, tlx, warp  # noqa: E402
 from languages.python_kernels import Truth  # noqa: E402
 
 try:
-    import tree_sitter  # noqa: F401
+    from languages import cuda_strings, metal
 except ImportError:
-    tree_sitter = None
+    cuda_strings = metal = None
 
 
 def found(language, **files):
@@ -205,7 +205,7 @@ class PythonOracles(unittest.TestCase):
         self.assertEqual(undecided, {("a", 7, 8), ("b", 1, 2)})
 
 
-@unittest.skipUnless(tree_sitter, "tree-sitter is not installed: tests/oracle/languages/install_tree_sitter.sh")
+@unittest.skipUnless(metal, "tree-sitter is not installed: tests/oracle/languages/install_tree_sitter.sh")
 class CppOracles(unittest.TestCase):
     def places(self, language, name, text):
         return {value[0]: key[1:] for key, value in language.LANGUAGE.find_in({name: text.encode()}).kernels.items()}
