@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/ascii.h"
+#include "common/base/utf8.h"
 #include "common/code/bytes.h"
 
 namespace kernelmill::code {
@@ -13,13 +14,9 @@ constexpr uint32_t kReplacement = 0xfffd;
 
 std::string EncodeUtf8(uint32_t point) {
   if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) point = kReplacement;
-  const auto tail = [point](int shift) {
-    return static_cast<char>(0x80 | (point >> shift & 0x3f));
-  };
-  if (point < 0x80) return {static_cast<char>(point)};
-  if (point < 0x800) return {static_cast<char>(0xc0 | point >> 6), tail(0)};
-  if (point < 0x10000) return {static_cast<char>(0xe0 | point >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xf0 | point >> 18), tail(12), tail(6), tail(0)};
+  std::string encoded;
+  AppendUtf8(point, &encoded);
+  return encoded;
 }
 
 uint32_t DigitValue(char c) {

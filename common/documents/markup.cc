@@ -10,9 +10,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/utf8.h"
 #include "common/code/line_index.h"
 #include "common/documents/prose_context.h"
-#include "common/json/json_strings.h"
 
 namespace kernelmill::documents {
 namespace {
@@ -172,7 +172,7 @@ void AppendCodePoint(uint32_t code, std::string* text) {
       (code >= 0xd800 && code < 0xe000)) {
     text->push_back(' ');
   } else {
-    json::AppendUtf8(code, text);
+    AppendUtf8(code, text);
   }
 }
 

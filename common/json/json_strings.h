@@ -77,9 +77,6 @@ class StringReader {
 // becomes U+FFFD, and bytes that are not UTF-8 stay. The result is never longer than `raw`.
 std::string Unescape(absl::string_view raw);
 
-// Appends a character as UTF-8: a code point up to U+10FFFF that is not half of a surrogate pair.
-void AppendUtf8(uint32_t code_point, std::string* out);
-
 }  // namespace kernelmill::json
 
 #endif  // KERNELMILL_COMMON_JSON_JSON_STRINGS_H_
