@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,17 @@ bool IsMaker(const Makers& makers, absl::string_view resolved) {
     resolved = LastPart(resolved);
   }
   return std::find(makers.names.begin(), makers.names.end(), resolved) != makers.names.end();
+}
+
+// Returns the first makers that `fits` takes, and their language; nulls without any.
+template <typename Fits>
+std::pair<const Language*, const Makers*> FindFirst(Fits fits) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      if (fits(makers)) return {&language, &makers};
+    }
+  }
+  return {nullptr, nullptr};
 }
 
 bool HoldsAny(absl::string_view text, const std::vector<absl::string_view>& words) {
@@ -196,12 +208,7 @@ const Language* FindLanguage(absl::string_view dsl) {
 }
 
 const Language* FindMakerLanguage(absl::string_view resolved) {
-  for (const Language& language : Languages()) {
-    for (const Makers& makers : language.makers) {
-      if (IsMaker(makers, resolved)) return &language;
-    }
-  }
-  return nullptr;
+  return FindFirst([resolved](const Makers& makers) { return IsMaker(makers, resolved); }).first;
 }
 
 absl::string_view FindMakerDsl(absl::string_view resolved) {
@@ -210,42 +217,27 @@ absl::string_view FindMakerDsl(absl::string_view resolved) {
 }
 
 const Makers* FindMakers(absl::string_view resolved) {
-  for (const Language& language : Languages()) {
-    for (const Makers& makers : language.makers) {
-      if (IsMaker(makers, resolved)) return &makers;
-    }
-  }
-  return nullptr;
+  return FindFirst([resolved](const Makers& makers) { return IsMaker(makers, resolved); }).second;
 }
 
 bool HasMakers(absl::string_view dotted) {
-  for (const Language& language : Languages()) {
-    for (const Makers& makers : language.makers) {
-      if (FirstPart(makers.module) == FirstPart(dotted)) return true;
-    }
-  }
-  return false;
+  const auto found = FindFirst(
+      [dotted](const Makers& makers) { return FirstPart(makers.module) == FirstPart(dotted); });
+  return found.second != nullptr;
 }
 
 bool IsMakerModule(absl::string_view dotted) {
-  for (const Language& language : Languages()) {
-    for (const Makers& makers : language.makers) {
-      if (!makers.as_written && makers.module == dotted) return true;
-    }
-  }
-  return false;
+  const auto found = FindFirst(
+      [dotted](const Makers& makers) { return !makers.as_written && makers.module == dotted; });
+  return found.second != nullptr;
 }
 
 bool IsMakerWord(absl::string_view word) {
-  for (const Language& language : Languages()) {
-    for (const Makers& makers : language.makers) {
-      if (std::any_of(makers.names.begin(), makers.names.end(),
-                      [word](absl::string_view name) { return LastPart(name) == word; })) {
-        return true;
-      }
-    }
-  }
-  return false;
+  const auto found = FindFirst([word](const Makers& makers) {
+    return std::any_of(makers.names.begin(), makers.names.end(),
+                       [word](absl::string_view name) { return LastPart(name) == word; });
+  });
+  return found.second != nullptr;
 }
 
 // The last word counts: sglang.srt.layers.triton.tl is about tl.
