@@ -4,6 +4,7 @@ They run on Triton's interpreter: a case grows to kilobytes, and the clock of th
 import hashlib
 import importlib.util
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -306,6 +307,27 @@ class FixedReference:
 
     def close(self):
         pass
+
+
+class Locks(unittest.TestCase):
+    """Two runs on a GPU share a lock of their timers."""
+
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(mock.patch.object(tempfile, "tempdir", self.folder))
+
+    def lock_of(self, visible):
+        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=visible):
+            return speed.lock_of_gpu()
+
+    def test_runs_on_a_gpu_have_one_lock_and_runs_on_two_have_two(self):
+        self.assertEqual(self.lock_of("1"), self.lock_of("1"))
+        self.assertNotEqual(self.lock_of("0"), self.lock_of("1"))
+
+    def test_a_folder_of_another_user_is_refused(self):
+        os.mkdir(f"{self.folder}/kernelmill-timers-{os.getuid() + 1}")
+        with mock.patch.object(os, "getuid", return_value=os.getuid() + 1), self.assertRaisesRegex(ProgramError, "belongs to another user"):
+            speed.lock_of_gpu()
 
 
 class Runs(unittest.TestCase):

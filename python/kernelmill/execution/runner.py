@@ -61,7 +61,7 @@ def check_device(device: str) -> None:
 class Runner(JsonProcess):
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke. `torch`: with torch on
     the processor, for host functions. `place`: this runner's among those of a command; they take the machine's GPUs in turn. `lock`: a file
-    that all runners of a machine lock, one at a time, while they time a launch."""
+    that all runners on a GPU lock, one at a time, while they time a launch."""
 
     def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable,
                  torch: bool = False, place: int = 0, lock: str = "") -> None:

@@ -26,7 +26,7 @@ from kernelmill.execution.elements import Array
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.replay import ACCEPTED, SAVE_SECONDS, inputs_of
 from kernelmill.execution.rows import KernelRow, read_kernels
-from kernelmill.execution.runner import Bounds, Execution, Runner, check_device
+from kernelmill.execution.runner import Bounds, Execution, Runner, check_device, visible_gpus
 
 BATCHES = (1, 2, 3)  # ways to grow a case that are tried together, the likeliest first
 BASES = 2            # recorded cases that are tried, the largest first
@@ -379,6 +379,16 @@ def accepted_cases(evidence: Evidence) -> dict[tuple[str, str], list[Case]]:
     return found
 
 
+def lock_of_gpu() -> str:
+    """Returns the file that the timers of all runs on this GPU lock, so that no two of them time at once. ProgramError: its folder is
+    somebody else's."""
+    folder = os.path.join(tempfile.gettempdir(), f"kernelmill-timers-{os.getuid()}")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if os.lstat(folder).st_uid != os.getuid():
+        raise ProgramError(f"{folder} belongs to another user: kernels cannot be timed one at a time")
+    return os.path.join(folder, next(iter(visible_gpus()), "0"))
+
+
 def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings, references: Callable[[], References] | None = None,
         wanted: Callable[[KernelRow], bool] = lambda kernel: False, progress: Callable[[int, int], None] = lambda done, kernels: None,
         driver: Driver | None = None) -> Summary:
@@ -400,8 +410,8 @@ def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
     summary.skipped = len(set(kernels) & known)
     jobs = sorted((key for key in kernels if key not in known), key=lambda key: (not wanted(kernels[key]), key))
     summary.left = shared.work(jobs, SHARE, lambda take: _grow_all(take, kernels, cases, shared, references, len(jobs)))
-    with clocks.Sampler(driver.clocks) as sampler, tempfile.TemporaryDirectory(prefix="kernelmill-timers-") as folder:
-        lock = os.path.join(folder, "lock")
+    with clocks.Sampler(driver.clocks) as sampler:
+        lock = lock_of_gpu()
         plans = sorted(shared.plans, key=lambda plan: (plan.reference is None, plan.kernel.module_sha256, plan.kernel.name))
         summary.left += shared.work(plans, 1.0, lambda take: _time_all(take, shared, sampler.during, lock, len(plans)))
     evidence.save()

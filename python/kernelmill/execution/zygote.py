@@ -190,7 +190,7 @@ class Zygote:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Holds the lock of all timers of a machine's runs."""
+        """Holds the lock of all timers of a GPU."""
         if self._lock >= 0:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
         try:

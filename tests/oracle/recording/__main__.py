@@ -3,6 +3,7 @@
                         [--unsafe-no-container]
        recording score FOLDER OUT [--device cuda:90] [--gpu-workers N] [--interpreter-workers N] [--share N] [--seconds N]
                        [--work FOLDER] [--part-mib N] [--unsafe-no-sandbox]
+       recording time BUNDLE OUT [--device cuda:90] [--processes N] [--seconds N] [--work FOLDER] [--part-mib N] [--unsafe-no-sandbox]
        recording merge EVIDENCE OUT...
 
 Records and scores the kernels of many repositories by their own tests, within minutes, on a machine with several GPUs. This folder is the
@@ -16,6 +17,9 @@ tests of other kernels come first, and the cases of kernels without a score trav
 --unsafe-no-container is for a machine that holds nothing else. `score` replays and scores the cases that `record` left in --work, or else
 those in FOLDER. It may end 35 seconds late. Both write archives to OUT, in parts of --part-mib, with what each process printed. Cases
 beyond --most-mib stay behind, the largest of each kernel first.
+
+`time` measures the speed of the kernels of a bundle, which `kernelmill run DATASET --bundle` made. Each GPU times its share of them, one
+at a time.
 
 `merge` adds these archives to an evidence file, for `kernelmill run` and for the source of a job with `role: evidence`.
 
@@ -33,6 +37,7 @@ import packing  # noqa: E402
 import recorder  # noqa: E402
 import results  # noqa: E402
 import scorer  # noqa: E402
+import timer  # noqa: E402
 from kernelmill.errors import Error  # noqa: E402
 
 
@@ -45,9 +50,9 @@ def main():
     pack.add_argument("--repository", action="append", default=[])
     pack.add_argument("--wheels", default="")
     pack.add_argument("--evidence", default="")
-    record, score = commands.add_parser("record"), commands.add_parser("score")
-    for command, seconds in ((record, 470), (score, 320)):
-        command.add_argument("folder")
+    record, score, time = (commands.add_parser(name) for name in ("record", "score", "time"))
+    for command, source, seconds in ((record, "folder", 470), (score, "folder", 320), (time, "bundle", 500)):
+        command.add_argument(source)
         command.add_argument("out")
         command.add_argument("--device", default="cuda:90")
         command.add_argument("--seconds", type=int, default=seconds)
@@ -60,12 +65,14 @@ def main():
     score.add_argument("--gpu-workers", type=int, default=7, help="for each GPU")
     score.add_argument("--interpreter-workers", type=int, default=32)
     score.add_argument("--share", type=float, default=0.65, help="the share of modules whose small kernels the interpreter runs")
-    score.add_argument("--unsafe-no-sandbox", action="store_true")
+    time.add_argument("--processes", type=int, default=12, help="for each GPU")
+    for command in (score, time):
+        command.add_argument("--unsafe-no-sandbox", action="store_true")
     merge = commands.add_parser("merge")
     merge.add_argument("evidence")
     merge.add_argument("out", nargs="+")
     options = parser.parse_args()
-    run = {"pack": packing.pack, "record": recorder.record, "score": scorer.score,
+    run = {"pack": packing.pack, "record": recorder.record, "score": scorer.score, "time": timer.measure,
            "merge": lambda given: results.merge(given.evidence, given.out)}
     try:
         run[options.command](options)

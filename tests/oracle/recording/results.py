@@ -10,7 +10,7 @@ from kernelmill.execution.evidence import Evidence, tensors_of
 
 MIB = 1 << 20
 CASES = 8  # the most of a kernel
-NAMES = ("recorded", "scored")  # the archives of `record` and `score`
+NAMES = ("recorded", "scored", "timed")  # the archives of `record`, `score` and `time`
 
 
 def place_of(row):
