@@ -192,15 +192,20 @@ def their_verdict(checker, problem, code, trials, cpu):
 
 
 def judge_by_kernelbench(answers, problems, source, out, options):
-    """Returns the verdicts, each of a forked process."""
+    """Returns the verdicts, each of a forked process. They take the GPUs in turn."""
+    from kernelmill.execution.runner import visible_gpus
+
     cpu = options.device == "cpu"
     checker, static = load_kernelbench(source, cpu)
+    gpus = [] if cpu else visible_gpus()
     running, verdicts, place = {}, [None] * len(answers), 0
     while place < len(answers) or running:
         while place < len(answers) and len(running) < options.workers:
             file = out / f"{place}.json"
             pid = os.fork()
             if pid == 0:
+                if gpus:
+                    os.environ["CUDA_VISIBLE_DEVICES"] = gpus[place % len(gpus)]
                 child(file, lambda: their_verdict(checker, problems[answers[place]["problem"]], answers[place]["code"], options.trials, cpu))
             running[pid] = (place, file, time.monotonic())
             place += 1
@@ -247,18 +252,18 @@ def judge_by_kernelmill(answers, problems, folder, options):
 
 
 def choose(answers, most):
-    """Returns so many answers: of each problem in turn."""
-    by_problem = collections.defaultdict(list)
-    for answer in answers:
-        by_problem[answer["problem"]].append(answer)
+    """Returns so many answers: of each problem in turn, and of each kind in turn."""
     if len(answers) <= most:
         return answers
-    chosen = []
-    while len(chosen) < most and any(by_problem.values()):
-        for left in by_problem.values():
-            if left and len(chosen) < most:
-                chosen.append(left.pop(0))
-    return chosen
+    places = collections.defaultdict(lambda: collections.defaultdict(list))
+    for place, answer in enumerate(answers):
+        places[answer["problem"]][answer["kind"]].append(place)
+    order = []
+    for number, kinds in enumerate(places.values()):
+        # Each problem begins with another one, or all would have the same few.
+        turns = sorted((turn, found[(number + turn) % len(found)]) for found in kinds.values() for turn in range(len(found)))
+        order += [(rank, place) for rank, (_, place) in enumerate(turns)]
+    return [answers[place] for _, place in sorted(order)[:most]]
 
 
 def run(options):
