@@ -18,7 +18,8 @@ import numpy  # noqa: E402
 import task_data  # noqa: E402
 from kernelmill.errors import DatasetError, ProgramError, RequestError  # noqa: E402
 from kernelmill.execution.mutants import make_mutants  # noqa: E402
-from kernelmill.tasks import answers, command, contents, expected, export, grade, references  # noqa: E402
+from kernelmill.tasks import answers, command, contents, expected, export, grade, kernelbench, references  # noqa: E402
+from kernelmill.tasks.interface import Interface  # noqa: E402
 
 
 def setUpModule():
@@ -265,6 +266,16 @@ class Sum(torch.nn.Module):
         wrong, right = ({**rows["add_kernel"]["reference"], **self.module(body)} for body in ("return x", "return x + y + x"))
         binding, _ = references.bind([references.Candidate(wrong), references.Candidate(right)], cases, self.process)
         self.assertIn("x + y + x", binding.module)
+
+    def test_a_problem_and_its_solution_return_one_type(self):
+        cases = expected.cases_of(rows["add_kernel"], evidence)
+        for body in ("return 2 * x.double() + y.double()", "return [2 * x + y]"):
+            binding, _ = self.bind("add_kernel", **self.module(body))
+            text = kernelbench.make_problem(rows["add_kernel"], Interface.bound(binding), cases).text
+            names = {}
+            exec(compile(text, "problem", "exec"), names)  # pylint: disable=exec-used  # ours
+            inputs = names["get_inputs"]()
+            self.assertEqual(names["Model"]()(*inputs).dtype, inputs[0].dtype)
 
     def test_rows_that_lie_apart_are_bound(self):
         binding, held = self.bind("softmax_kernel")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """usage: kernelbench_verdicts.py prepare DATASET EVIDENCE FOLDER
-       kernelbench_verdicts.py run FOLDER KERNELBENCH OUT [--device cuda:90] [--workers N] [--most N] [--trials N]
+       kernelbench_verdicts.py run FOLDER KERNELBENCH OUT [--device cuda:90] [--workers N] [--most N] [--trials N] [--seconds N]
        kernelbench_verdicts.py table OUT
 
 Compares the verdicts of KernelBench's eval_kernel_against_ref on answers with those of `kernelmill evaluate --run`.
@@ -29,6 +29,7 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 MUTANTS, SECONDS = 8, 90
+THEIRS, PART = 0.45, 70  # KernelBench's share of the time; answers that we judge before their rows are written
 
 
 # ---------------------------------------------------------------- prepare
@@ -191,16 +192,16 @@ def their_verdict(checker, problem, code, trials, cpu):
     return {"compiled": True, "correct": result.correctness, "why": str(result.metadata)[-400:]}
 
 
-def judge_by_kernelbench(answers, problems, source, out, options):
-    """Returns the verdicts, each of a forked process. They take the GPUs in turn."""
+def judge_by_kernelbench(answers, problems, source, out, until, options):
+    """Returns the verdicts of as many answers as it begins until then, each of a forked process. They take the GPUs in turn."""
     from kernelmill.execution.runner import visible_gpus
 
     cpu = options.device == "cpu"
     checker, static = load_kernelbench(source, cpu)
     gpus = [] if cpu else visible_gpus()
     running, verdicts, place = {}, [None] * len(answers), 0
-    while place < len(answers) or running:
-        while place < len(answers) and len(running) < options.workers:
+    while running or place < len(answers) and time.monotonic() < until:
+        while place < len(answers) and len(running) < options.workers and time.monotonic() < until:
             file = out / f"{place}.json"
             pid = os.fork()
             if pid == 0:
@@ -220,6 +221,7 @@ def judge_by_kernelbench(answers, problems, source, out, options):
                 verdicts[at] = json.loads(file.read_text()) if file.exists() else {"compiled": True, "correct": False, "why": why}
                 file.unlink(missing_ok=True)
         time.sleep(0.01)
+    verdicts = verdicts[:place]
     for answer, verdict in zip(answers, verdicts):
         valid, errors, _ = static.validate_kernel_static(answer["code"], backend="triton", precision="fp32")
         verdict |= {"static": bool(valid), "static_errors": [str(error) for error in errors]}
@@ -272,14 +274,18 @@ def run(options):
     answers = choose(rows(folder / "answers.jsonl"), options.most)
     problems = {path.name: path.read_text() for path in (folder / "problems/level1").glob("*.py")}
     start = time.monotonic()
-    theirs = judge_by_kernelbench(answers, problems, pathlib.Path(options.kernelbench).resolve(), out, options)
+    theirs = judge_by_kernelbench(answers, problems, pathlib.Path(options.kernelbench).resolve(), out, start + THEIRS * options.seconds, options)
     middle = time.monotonic()
     os.environ.pop("TRITON_INTERPRET", None)
-    ours, toolchain = judge_by_kernelmill(answers, problems, folder, options)
-    lines = [{"toolchain": toolchain, "device": options.device, "seconds": [round(middle - start, 1), round(time.monotonic() - middle, 1)]}]
-    for answer, their, our in zip(answers, theirs, ours, strict=True):
-        lines.append({**{key: answer[key] for key in ("problem", "kind", "name", "honest", "checks")}, "theirs": their, "ours": our})
-    write_rows(out / "verdicts.jsonl", lines)
+    ours, toolchain = [], {}
+    while len(ours) < len(theirs) and time.monotonic() < start + options.seconds:
+        judged, toolchain = judge_by_kernelmill(answers[len(ours):len(theirs)][:PART], problems, folder, options)
+        ours += judged
+        seconds = [round(middle - start, 1), round(time.monotonic() - middle, 1)]
+        lines = [{"toolchain": toolchain, "device": options.device, "seconds": seconds}]
+        for answer, their, our in zip(answers, theirs, ours):
+            lines.append({**{key: answer[key] for key in ("problem", "kind", "name", "honest", "checks")}, "theirs": their, "ours": our})
+        write_rows(out / "verdicts.jsonl", lines)
     table(out)
 
 
@@ -328,6 +334,7 @@ def main():
     two.add_argument("--workers", type=int, default=12)
     two.add_argument("--most", type=int, default=100_000)
     two.add_argument("--trials", type=int, default=5)
+    two.add_argument("--seconds", type=float, default=float("inf"), help="no answer is begun after it; rows are of answers that both judged")
     two.add_argument("--unsafe-no-sandbox", action="store_true")
     three = commands.add_parser("table")
     three.add_argument("out", type=pathlib.Path)

@@ -77,6 +77,8 @@ def problem(task: Row, interface: Interface, case: TaskCase) -> str:
     literal = any(each.startswith("_tensor(") for each in drawn)
     inputs = ",\n        ".join(drawn)
     names = ", ".join(parameters)
+    [(_, output)] = interface.outputs
+    back = _back(interface, case) or f".to(torch.{_tensor_of(case, output).dtype})"
     return f'''# {_where(task)}
 # Licence: {task["license"]}. Made by kernelmill export-tasks of case {case.id}.
 # Precision: {_precision(interface, case)}
@@ -93,7 +95,8 @@ class Model(nn.Module):
     """Computes what the kernel {task["name"]} does, as the test of its repository does."""
 
     def forward(self, {names}):
-        return _kernelmill_reference({", ".join(arguments)})
+        result = _kernelmill_reference({", ".join(arguments)})
+        return (result[0] if isinstance(result, (tuple, list)) else result){back}
 
 {_TENSOR if literal else ""}
 def get_inputs():
@@ -135,8 +138,6 @@ def solution(task: Row, interface: Interface, case: TaskCase) -> str:
     casts = {each.name: f".to(torch.{interface.value(case, each.argument).dtype})" for each in tensors}
     given = ", ".join(f"{each.argument!r}: {each.name}{casts[each.name]}" for each in tensors)
     [(_, output)], [shape] = interface.outputs, interface.output_shapes(case)
-    floats = [each.name for each in tensors if elements.is_float(interface.value(case, each.argument).dtype)]
-    back = f".to({floats[0]}.dtype)" if floats and elements.is_float(_tensor_of(case, output).dtype) else ""
     return f'''# {_where(task)}
 # Licence: {task["license"]}. Made by kernelmill export-tasks of case {case.id}.
 # Precision: {_precision(interface, case)}
@@ -153,8 +154,17 @@ _KERNELMILL_LAUNCH = {pprint.pformat(spec, width=120, sort_dicts=False)}
 class ModelNew(nn.Module):
     def forward(self, {names}):
         written = _kernelmill_launch({task["name"]}, _KERNELMILL_LAUNCH, {{{given}}})
-        return written[{output!r}].reshape({list(shape)}){back}
+        return written[{output!r}].reshape({list(shape)}){_back(interface, case)}
 '''
+
+
+def _back(interface: Interface, case: TaskCase) -> str:
+    """Returns the cast of a result to the type that KernelBench gives to all floating-point inputs; nothing if there is none. Its checker
+    compares results of one type alone, and references of some tests compute in float64."""
+    [(_, output)] = interface.outputs
+    floats = [each.name for each in interface.inputs if isinstance(value := interface.value(case, each.argument), Tensor)
+              and elements.is_float(value.dtype)]
+    return f".to({floats[0]}.dtype)" if floats and elements.is_float(_tensor_of(case, output).dtype) else ""
 
 
 def _tensor_of(case: TaskCase, name: str) -> Tensor:
