@@ -159,7 +159,7 @@ class ModelNew(nn.Module):
 
 
 def _back(interface: Interface, case: TaskCase) -> str:
-    """Returns the cast of a result to the type that KernelBench gives to all floating-point inputs; nothing if there is none. Its checker
+    """Returns the cast of a result to the type that KernelBench gives to all floating-point inputs, or nothing. Its checker
     compares results of one type alone, and references of some tests compute in float64."""
     [(_, output)] = interface.outputs
     floats = [each.name for each in interface.inputs if isinstance(value := interface.value(case, each.argument), Tensor)
