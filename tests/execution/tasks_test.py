@@ -10,6 +10,7 @@ import struct
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import environment
 
@@ -240,6 +241,14 @@ class Bindings(unittest.TestCase):
         self.assertEqual((dict(binding.parameters), binding.outputs, len(held)), ({"x": "x_ptr", "y": "y_ptr"}, ("out_ptr",), 3))
         binding, _ = self.bind("add_kernel", **self.module("return a + 2 * b", "def reference(a, b):"))
         self.assertEqual(dict(binding.parameters), {"a": "y_ptr", "b": "x_ptr"})
+
+    def test_arguments_go_in_parts_of_bounded_size(self):
+        calls = [{"x": {"data": "a" * size}} for size in (3, 3, 9, 1)]
+        with mock.patch.object(references, "PART_BYTES", 6):
+            parts = [[len(call["x"]["data"]) for call in part] for part in references._parts(calls)]
+            self.assertEqual(parts, [[3, 3], [9], [1]])
+            binding, held = self.bind("add_kernel", **self.module("return a + 2 * b", "def reference(a, b):"))
+        self.assertEqual((dict(binding.parameters), len(held)), ({"a": "y_ptr", "b": "x_ptr"}, 3))
 
     def test_a_class_is_made_and_called(self):
         module = """import torch

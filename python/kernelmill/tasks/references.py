@@ -11,7 +11,7 @@ import base64
 import itertools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +23,11 @@ from kernelmill.execution.json_process import JsonProcess
 from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
+PART_BYTES = 64 << 20  # of arguments that the process gets at once
 PAIRINGS = 96  # the most that are tried on a reference
 STEPS = 100_000  # the most in the search for pairings: n arguments can have n!, or none
 REFERENCES = 4  # the most that are tried on a task
+TRIED = 4       # pairings that fit the smallest case, and are tried on the others
 VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test, and the most values of a name
 WRAPPER = "kernelmill_reference"
 SLACK = 4      # a reference may differ by so many tolerances: it adds in another order, and rounds at other places
@@ -44,10 +46,24 @@ class Process(JsonProcess):
                          "; they need torch")
         self.toolchain: Row = self.ready
 
-    def call(self, module: str, function: str, calls: Sequence[Row]) -> list[Row]:
-        """Makes calls of a module's function. Returns a row for each: `outputs`, or `error`."""
-        rows: list[Row] = self.ask({"module": module, "function": function, "calls": list(calls), "seconds": SECONDS, "memory": MEMORY})
-        return rows
+    def call(self, module: str, function: str, calls: Iterable[Row]) -> Iterator[Row]:
+        """Makes calls of a module's function. Yields a row for each: `outputs`, or `error`. No more than PART_BYTES of arguments are in
+        memory, or those of one call."""
+        for part in _parts(calls):
+            yield from self.ask({"module": module, "function": function, "calls": part, "seconds": SECONDS, "memory": MEMORY})
+
+
+def _parts(calls: Iterable[Row]) -> Iterator[list[Row]]:
+    part: list[Row] = []
+    size = 0
+    for call in calls:
+        part.append(call)
+        size += sum(len(each.get("data", "")) for each in call.values())
+        if size >= PART_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 @dataclass(frozen=True)
@@ -376,13 +392,13 @@ def _bind(function: _Callable, cases: Sequence[TaskCase], process: Process) -> t
             break
     if not pairings:
         raise Unbound("no_arguments")
-    calls = [call_of(smallest, tuple(each.items())) for each in pairings]
-    answers = process.call(function.module, function.node.name, calls)
+    calls = (call_of(smallest, tuple(each.items())) for each in pairings)
     best: tuple[Binding, list[TaskCase]] | None = None
-    tried = parts = 0
-    for pairs, answer in zip(pairings, answers):
+    failed = tried = parts = 0
+    for pairs, answer in zip(pairings, process.call(function.module, function.node.name, calls)):
+        failed += "error" in answer
         names = match_outputs(smallest, answer)
-        if names is None or tried == 4:
+        if names is None:
             continue
         if not _covers(smallest, names):
             parts += 1
@@ -391,11 +407,13 @@ def _bind(function: _Callable, cases: Sequence[TaskCase], process: Process) -> t
         binding, held = _verify(Binding(function.module, function.node.name, tuple(pairs.items()), names), cases, process)
         if best is None or len(held) > len(best[1]):
             best = (binding, held)
+        if tried == TRIED or len(held) == len(cases):
+            break
     if best is not None and 2 * len(best[1]) >= len(cases):
         return best
     if parts and not tried:
         raise Unbound("outputs_missing")
-    if all("error" in answer for answer in answers):
+    if failed == len(pairings):
         raise Unbound("reference_fails")
     raise Unbound("reference_differs")
 
@@ -404,7 +422,7 @@ def _verify(binding: Binding, cases: Sequence[TaskCase], process: Process) -> tu
     """Runs the reference on all cases. Returns those on which it equals the kernel; none if constants alone say so."""
     known = [{str(row["name"]) for row in case.case.row["arguments"]} for case in cases]
     fit = [case for case, names in zip(cases, known) if {argument for _, argument in binding.parameters} <= names]
-    answers = process.call(binding.module, binding.function, [call_of(case, binding.parameters) for case in fit])
+    answers = process.call(binding.module, binding.function, (call_of(case, binding.parameters) for case in fit))
     held = []
     for case, answer in zip(fit, answers):
         if match_outputs(case, answer) == binding.outputs:
