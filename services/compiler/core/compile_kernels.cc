@@ -13,13 +13,16 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/dsl/dialects.h"
 #include "common/dsl/names.h"
-#include "common/toolchains/toolchains.h"
+#include "common/toolchains/attempts.h"
 #include "services/compiler/core/guesser.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
+
+using toolchains::Attempt;
+using toolchains::FindAttempts;
+using toolchains::NotAttempted;
 
 // Compiles the kernels of a shard. For each kernel:
 //
@@ -51,44 +54,6 @@ struct Compiled {
 // The kernel's name in errors.
 std::string MakeLabel(const v1::Kernel& kernel) {
   return ToUtf8(absl::StrCat(kernel.path(), ": ", kernel.name()));
-}
-
-// A toolchain that compiles a kernel, with those of the job's targets that it has.
-struct Attempt {
-  const toolchains::PinnedToolchain* toolchain;
-  std::vector<std::string> targets;
-};
-
-// Returns the name of a kernel's language. A caller that does not say it means Triton.
-absl::string_view GetLanguage(const v1::Kernel& kernel) {
-  return kernel.dsl().empty() ? dsl::kTriton : absl::string_view(kernel.dsl());
-}
-
-// Returns whether a toolchain of the job has the kernel's language.
-bool HasToolchain(const v1::Kernel& kernel, const v1::CompileParams& params) {
-  return std::any_of(params.toolchains().begin(), params.toolchains().end(),
-                     [&](const v1::Toolchain& wanted) {
-                       const auto* const pinned = toolchains::FindToolchain(wanted.name());
-                       return pinned != nullptr && pinned->HasLanguage(GetLanguage(kernel));
-                     });
-}
-
-// Returns the toolchains of a kernel's language, in the job's order, each with its targets.
-std::vector<Attempt> FindAttempts(const v1::Kernel& kernel, const v1::CompileParams& params) {
-  std::vector<Attempt> attempts;
-  for (const v1::Toolchain& wanted : params.toolchains()) {
-    const auto* const pinned = toolchains::FindToolchain(wanted.name());
-    if (pinned == nullptr || !pinned->HasLanguage(GetLanguage(kernel))) continue;
-    Attempt attempt = {pinned, {}};
-    for (const std::string& target : params.targets()) {
-      if (std::find(pinned->targets.begin(), pinned->targets.end(), target) !=
-          pinned->targets.end()) {
-        attempt.targets.push_back(target);
-      }
-    }
-    if (!attempt.targets.empty()) attempts.push_back(std::move(attempt));
-  }
-  return attempts;
 }
 
 // Compiles one kernel with all toolchains of its language.
@@ -247,19 +212,6 @@ class KernelCompiler {
 };
 
 }  // namespace
-
-// The first reason that holds, in the order of the header.
-std::string NotAttempted(const v1::Kernel& kernel, const v1::CompileParams& params) {
-  if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
-  if (!HasToolchain(kernel, params)) return absl::StrCat("dsl:", GetLanguage(kernel));
-  if (FindAttempts(kernel, params).empty()) return "target";
-  if (dsl::FindDialect(kernel)) return "dialect";
-  if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
-  if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
-  if (kernel.parse_error()) return "parse_error";
-  if (!kernel.self_contained() || kernel.module().empty()) return "not_self_contained";
-  return "";
-}
 
 // The same shape as a real result: one kernel each, with a result for each toolchain and target.
 CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::CompileParams& params,

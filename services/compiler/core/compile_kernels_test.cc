@@ -77,26 +77,6 @@ TEST(CompileKernelsTest, DeviceFunctionsAreNotAttempted) {
   EXPECT_EQ(compiler.jobs, 0);
 }
 
-TEST(CompileKernelsTest, OnlyLanguagesOfTheJobsToolchainsAreCompiled) {
-  v1::Kernel kernel = MakeShard(kModule).kernels(0);
-  v1::CompileParams params = Params();
-  for (const char* dsl : {dsl::kTriton, dsl::kGluon}) {
-    kernel.set_dsl(dsl);
-    EXPECT_EQ(NotAttempted(kernel, params), "");
-  }
-  kernel.set_dsl(dsl::kCuda);
-  EXPECT_EQ(NotAttempted(kernel, params), "dsl:cuda");
-  params.add_toolchains()->set_name("nvrtc-12.9");
-  EXPECT_EQ(NotAttempted(kernel, params), "");
-  kernel.set_dsl(dsl::kPallas);
-  EXPECT_EQ(NotAttempted(kernel, params), "dsl:pallas");
-  kernel.set_dsl(dsl::kTriton);
-  kernel.add_calls("triton.language.extra.tlx.local_alloc");
-  EXPECT_EQ(NotAttempted(kernel, params), "dialect");
-  kernel.set_dsl("mojo");  // a language that common/dsl does not know
-  EXPECT_EQ(NotAttempted(kernel, params), "dsl:mojo");
-}
-
 TEST(CompileKernelsTest, AKernelIsForTheToolchainsOfItsLanguageAndTheTargetsThatTheyHave) {
   v1::KernelShard shard = MakeShard(kModule);
   v1::Kernel& cuda = *shard.add_kernels();
@@ -125,9 +105,6 @@ TEST(CompileKernelsTest, AKernelIsForTheToolchainsOfItsLanguageAndTheTargetsThat
   const CompiledKernels quarantined = QuarantinedKernels(shard, params, "crashed");
   EXPECT_EQ(quarantined.compiled.kernels(0).results_size(), 2);
   EXPECT_EQ(quarantined.compiled.kernels(1).results_size(), 1);
-  params.clear_targets();
-  params.add_targets("hip:gfx942");
-  EXPECT_EQ(NotAttempted(cuda, params), "target");
 }
 
 TEST(CompileKernelsTest, ATypeThatWasGuessedIsUnknownNotAnError) {

@@ -316,7 +316,9 @@ class HistoryStage : public worker::Stage {
       counts["history.version_kernels"] += shard.kernels_size();
       return absl::OkStatus();
     };
-    RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, outputs));
+    HistoryOptions options;
+    options.compile = action.params().compile();
+    RETURN_IF_ERROR(FindChanges(tree, inputs, parser_, outputs, options));
     for (const auto& [name, count] : counts) worker::AddCounter(result, name, count);
     return result;
   }

@@ -331,6 +331,8 @@ TEST_F(ExtractorStagesTest, HistoryAnswersWithChangesAndSums) {
   AddInput(action, "tree", tree);
   AddInput(action, "history", index);
   AddInput(action, "versions", versions);
+  action.mutable_params()->mutable_compile()->add_toolchains()->set_name("triton-3.5.1");
+  action.mutable_params()->mutable_compile()->add_targets("cuda:90");
   const auto result = stages_[3]->Run(action, store_);
   ASSERT_THAT(result, IsOk());
   ASSERT_EQ(result->outputs_size(), 2);

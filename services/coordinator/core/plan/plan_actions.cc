@@ -191,6 +191,11 @@ void JobPlan::FillHistory(int32_t source, v1::Action& action) const {
   for (const BlobRef& ref : state.history) AddInput(action, "history", ref);
   for (const BlobRef& ref : state.versions) AddInput(action, "versions", ref);
   for (const int32_t k : GetAlive(state)) AddInput(action, "kernels", state.linked[k]);
+  if (!Compiles()) return;
+  const v1::CompileParams all = job::MakeCompileParams(settings_.compile());
+  v1::CompileParams& params = *action.mutable_params()->mutable_compile();
+  *params.mutable_toolchains() = all.toolchains();
+  *params.mutable_targets() = all.targets();
 }
 
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {

@@ -194,6 +194,10 @@ TEST(PlanCompile, TheKernelsOfAHistoryAreCompiledAsFurtherShardsWithoutKeepingFo
     run.RunAll(seed);
     ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
     const v1::StageResult& history = run.results["history 0.0"];
+    const v1::CompileParams& asked = run.actions["history 0.0"].params().compile();
+    EXPECT_GT(asked.toolchains_size(), 0);
+    EXPECT_THAT(asked.targets(), ElementsAre("cuda:90"));
+    EXPECT_EQ(asked.keep_size() + asked.max_seconds(), 0) << "another form is no other history";
     const v1::Action& compile = run.actions["compile 0.3"];
     ASSERT_THAT(InputNames(compile), ElementsAre("kernels"));
     EXPECT_TRUE(cas::SameDigest(compile.inputs(0).digest(), history.outputs(2).digest()));
@@ -223,6 +227,7 @@ TEST(PlanCompile, AJobThatDoesNotCompileNamesNoKernelsOfItsHistory) {
   ASSERT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   const v1::Action& manifest = run.actions["manifest 0.0"];
   EXPECT_EQ(manifest.params().manifest().sources(0).changes(), 1);
+  EXPECT_FALSE(run.actions["history 0.0"].has_params());
   EXPECT_THAT(manifest.params().manifest().sources(0).version_parts(), IsEmpty());
   EXPECT_THAT(GetHashes(manifest, "version_kernels"), IsEmpty());
 }

@@ -4,13 +4,13 @@
 
 #include "common/base/hash.h"
 #include "common/base/status.h"
-#include "common/dsl/languages.h"
+#include "common/toolchains/attempts.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 // Returns what compilers read of a kernel: why they take it at all, its texts, and what its record
-// says of its arguments.
+// says of its arguments and of its launches.
 v1::Kernel MakeRecord(const v1::Kernel& kernel) {
   v1::Kernel record;
   record.set_name(kernel.name());
@@ -29,17 +29,19 @@ v1::Kernel MakeRecord(const v1::Kernel& kernel) {
   if (!kernel.launcher().text().empty()) {
     record.mutable_launcher()->set_text(kernel.launcher().text());
   }
+  if (!kernel.has_cuda()) return record;
+  record.set_qualname(kernel.qualname());  // by which a C++ function is called
+  *record.mutable_cuda()->mutable_template_parameters() = kernel.cuda().template_parameters();
+  for (const v1::CudaLaunch& launch : kernel.cuda().launches()) {
+    record.mutable_cuda()->add_launches()->set_text(launch.text());
+  }
   return record;
 }
 
 }  // namespace
 
-bool CompiledVersions::Takes(const v1::Kernel& kernel) {
-  return dsl::CompilesAsTriton(kernel.dsl()) && kernel.role() != v1::KERNEL_ROLE_DEVICE &&
-         !kernel.parse_error() && kernel.self_contained() && !kernel.module().empty();
-}
-
 std::string CompiledVersions::Add(const v1::Kernel& kernel) {
+  if (!toolchains::NotAttempted(kernel, job_).empty()) return "";
   v1::Kernel record = MakeRecord(kernel);
   std::string key = Sha256(record.SerializeAsString());  // without maps, so it is deterministic
   kernels_.emplace(key, std::move(record));

@@ -6,13 +6,15 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::extractor {
 
-// The kernels of a history that a compiler can judge, each distinct one once: many versions are
+// The kernels of a history that a job compiles, each distinct one once: many versions are
 // equal, since the text after a commit is the text before the next one.
 //
 // The basic idea: a record has only what compilers read, and no place, so that equal kernels have
@@ -28,11 +30,10 @@ class CompiledVersions {
     size_t max_bytes = 4u << 20;
   };
 
-  // Returns whether a compiler of the project reads the kernel: one that is launched, of a language
-  // that it compiles, with a module.
-  static bool Takes(const v1::Kernel& kernel);
+  // `job`: the toolchains and targets of the job; none if it does not compile.
+  explicit CompiledVersions(v1::CompileParams job) : job_(std::move(job)) {}
 
-  // Adds a kernel that Takes, and returns its key.
+  // Adds a kernel, and returns its key; empty if the job does not compile it.
   std::string Add(const v1::Kernel& kernel);
 
   // Returns the place of a key among all kernels. Call it after the last Add.
@@ -43,6 +44,7 @@ class CompiledVersions {
                      const Limits& limits) const;
 
  private:
+  const v1::CompileParams job_;
   std::map<std::string, v1::Kernel> kernels_;  // by the hash of their bytes
   std::map<std::string, int64_t> places_;      // made by the first GetPlace
 };

@@ -23,6 +23,13 @@ v1::Kernel MakeKernel(const std::string& name) {
   return kernel;
 }
 
+v1::CompileParams MakeJob() {
+  v1::CompileParams params;
+  params.add_toolchains()->set_name("triton-3.5.1");
+  params.add_targets("cuda:90");
+  return params;
+}
+
 std::vector<v1::KernelShard> Write(const CompiledVersions& versions,
                                    const CompiledVersions::Limits& limits = {}) {
   std::vector<v1::KernelShard> shards;
@@ -36,24 +43,40 @@ std::vector<v1::KernelShard> Write(const CompiledVersions& versions,
   return shards;
 }
 
-TEST(CompiledVersions, TakesLaunchedKernelsWithAModuleOfALanguageThatIsCompiled) {
-  EXPECT_TRUE(CompiledVersions::Takes(MakeKernel("k")));
+TEST(CompiledVersions, TakesWhatTheJobCompiles) {
+  CompiledVersions versions(MakeJob());
+  EXPECT_NE(versions.Add(MakeKernel("k")), "");
   v1::Kernel kernel = MakeKernel("k");
-  kernel.set_dsl(std::string(dsl::kCuda));
-  EXPECT_FALSE(CompiledVersions::Takes(kernel));
-  kernel = MakeKernel("k");
-  kernel.set_role(v1::KERNEL_ROLE_DEVICE);
-  EXPECT_FALSE(CompiledVersions::Takes(kernel));
-  kernel = MakeKernel("k");
   kernel.set_self_contained(false);
-  EXPECT_FALSE(CompiledVersions::Takes(kernel));
-  kernel = MakeKernel("k");
-  kernel.set_parse_error(true);
-  EXPECT_FALSE(CompiledVersions::Takes(kernel));
+  EXPECT_EQ(versions.Add(kernel), "");
+  EXPECT_EQ(CompiledVersions({}).Add(MakeKernel("k")), "") << "the job does not compile";
+}
+
+TEST(CompiledVersions, AKernelOfCudaIsTakenByItsToolchainWithWhatItIsTriedWith) {
+  v1::Kernel kernel = MakeKernel("scale");
+  kernel.set_dsl(std::string(dsl::kCuda));
+  kernel.set_qualname("ops::scale");
+  kernel.mutable_cuda()->add_template_parameters("typename T, int N");
+  v1::CudaLaunch& launch = *kernel.mutable_cuda()->add_launches();
+  launch.set_text("scale<float, 4><<<1, 32>>>(x)");
+  launch.set_first_line(20);
+  launch.set_host_function("run");
+  EXPECT_EQ(CompiledVersions(MakeJob()).Add(kernel), "");
+  v1::CompileParams job = MakeJob();
+  job.add_toolchains()->set_name("nvrtc-12.9");
+  CompiledVersions versions(job);
+  const std::string key = versions.Add(kernel);
+  EXPECT_NE(key, "");
+  const v1::Kernel record = Write(versions)[0].kernels(0);
+  EXPECT_EQ(record.qualname(), "ops::scale");
+  EXPECT_EQ(record.cuda().template_parameters(0), "typename T, int N");
+  EXPECT_EQ(record.cuda().launches(0).text(), "scale<float, 4><<<1, 32>>>(x)");
+  launch.set_first_line(21);
+  EXPECT_EQ(versions.Add(kernel), key) << "a record has no place";
 }
 
 TEST(CompiledVersions, AKernelIsThereOnceWhereverItStands) {
-  CompiledVersions versions;
+  CompiledVersions versions(MakeJob());
   v1::Kernel moved = MakeKernel("k");
   moved.set_path("g.py");
   moved.set_first_line(7);
@@ -70,7 +93,7 @@ TEST(CompiledVersions, AKernelIsThereOnceWhereverItStands) {
 }
 
 TEST(CompiledVersions, PlacesCountThroughTheShardsInAnyOrderOfAdding) {
-  CompiledVersions versions, backward;
+  CompiledVersions versions(MakeJob()), backward(MakeJob());
   std::vector<std::string> keys;
   for (int i = 0; i < 200; ++i) keys.push_back(versions.Add(MakeKernel(absl::StrCat("k", i))));
   for (int i = 199; i >= 0; --i) backward.Add(MakeKernel(absl::StrCat("k", i)));
@@ -87,7 +110,7 @@ TEST(CompiledVersions, PlacesCountThroughTheShardsInAnyOrderOfAdding) {
 }
 
 TEST(CompiledVersions, AFurtherKernelLeavesMostShardsAsTheyAre) {
-  CompiledVersions versions;
+  CompiledVersions versions(MakeJob());
   for (int i = 0; i < 1000; ++i) versions.Add(MakeKernel(absl::StrCat("k", i)));
   std::set<std::string> before;
   for (const v1::KernelShard& shard : Write(versions)) before.insert(shard.SerializeAsString());
@@ -101,7 +124,7 @@ TEST(CompiledVersions, AFurtherKernelLeavesMostShardsAsTheyAre) {
 }
 
 TEST(CompiledVersions, BytesBoundAShardAndAnEmptySetHasNone) {
-  CompiledVersions versions;
+  CompiledVersions versions(MakeJob());
   EXPECT_TRUE(Write(versions).empty());
   versions.Add(MakeKernel("a"));
   versions.Add(MakeKernel("b"));

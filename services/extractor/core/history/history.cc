@@ -170,7 +170,8 @@ class ChangeFinder {
       : inputs_(inputs),
         options_(options),
         versions_(tree, wanted, parser),
-        lineages_(tree.repository()) {}
+        lineages_(tree.repository()),
+        compiled_(options.compile) {}
 
   absl::Status Run(const HistoryOutputs& outputs) {
     RETURN_IF_ERROR(versions_.Load(inputs_));
@@ -312,8 +313,7 @@ class ChangeFinder {
     out->set_dsl(kernel.dsl());
     out->set_role(kernel.role());
     // A kernel whose module is left out has no line that an error could name.
-    const bool compiles = !out->module().empty() && CompiledVersions::Takes(kernel);
-    keys_.push_back(compiles ? compiled_.Add(kernel) : "");
+    keys_.push_back(out->module().empty() ? "" : compiled_.Add(kernel));
   }
 
   // A change is undone by a later one of its lineage that turns its text back, and by a commit

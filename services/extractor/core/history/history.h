@@ -27,6 +27,7 @@ struct HistoryOptions {
   size_t max_module_bytes = 64u << 10;  // a longer module of a version is left out
   size_t max_shard_bytes = 4u << 20;    // of changes, beside one that is larger
   CompiledVersions::Limits compiled;
+  v1::CompileParams compile;  // the job's toolchains and targets; none if it does not compile
 };
 
 // Takes the shards of the changes, in their order, and after them those of the kernels to which
@@ -37,7 +38,7 @@ struct HistoryOutputs {
 };
 
 // Finds how each commit changes kernels, the newest commit first, and writes the changes in shards;
-// at least one, which has the sums; then the kernels of their versions that compilers take, each
+// at least one, which has the sums; then the kernels of their versions that the job compiles, each
 // once. Kernels in strings and in documents are left out. Errors are those of `inputs` and
 // `outputs`, and DEADLINE_EXCEEDED if this machine was too slow for a file.
 //

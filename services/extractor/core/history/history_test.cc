@@ -78,7 +78,10 @@ class FindChangesTest : public ::testing::Test {
       for (const v1::Kernel& kernel : shard.kernels()) compiled_.push_back(kernel);
       return absl::OkStatus();
     };
-    const absl::Status found = FindChanges(tree, inputs_, parser, outputs);
+    HistoryOptions options;
+    options.compile.add_toolchains()->set_name("triton-3.5.1");
+    options.compile.add_targets("cuda:90");
+    const absl::Status found = FindChanges(tree, inputs_, parser, outputs, options);
     EXPECT_TRUE(found.ok()) << found;
     return changes;
   }
