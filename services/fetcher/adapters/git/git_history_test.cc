@@ -136,9 +136,13 @@ TEST_F(GitHistoryTest, BringsAFolderThatIsAlsoWithinAnotherOne) {
   commits_.push_back(commit("7"));
   repository_.SetRef("refs/heads/main", commits_.back());
   TestGitHttpServer server;
+  const Walked by_program = Walk(server.Url(repository_.path()));
+  const Walked from_disk = Walk(repository_.path());
   options_.smart_http = std::make_shared<SmartHttp>();
-  const Walked walked = Walk(server.Url(repository_.path()));
-  EXPECT_EQ(walked.history.index.commits_seen(), 5);
+  const Walked by_post = Walk(server.Url(repository_.path()));
+  EXPECT_EQ(by_post.history.index.commits_seen(), 5);
+  EXPECT_EQ(by_program.history.index.commits_seen(), 5);
+  EXPECT_EQ(from_disk.history.index.commits_seen(), 5);
 }
 
 TEST_F(GitHistoryTest, IsTheSameAfterAnEarlierFetchThatHasTheParent) {

@@ -44,6 +44,12 @@ bool IsUnadvertised(const absl::Status& failure) {
   return absl::StrContains(failure.message(), "unadvertised object");
 }
 
+// Returns whether git says after the transfer that an object is missing that it asked for. The
+// others are in the repository.
+bool IsIncomplete(const absl::Status& failure) {
+  return absl::StrContains(failure.message(), "did not send all necessary objects");
+}
+
 // No refs are stored, no tags are followed, and nothing is repacked: the repository lives as long
 // as one fetch.
 std::vector<std::string> FetchArguments(const std::string& option,
@@ -194,7 +200,7 @@ absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<s
     const absl::Status fetched =
         Bring(request, {"fetch", FetchArguments("--stdin", filter.empty() ? "blob:none" : filter),
                         absl::StrJoin(ids, "\n") + "\n"});
-    if (fetched.ok()) return missing;
+    if (fetched.ok() || (filter == kTreesAlone && IsIncomplete(fetched))) return missing;
     const std::string refused = RefusedObject(fetched.message());
     const auto at = std::find(ids.begin(), ids.end(), refused);
     if (at == ids.end()) return Explain(fetched);

@@ -43,7 +43,7 @@ class GitTransfer {
 
   // Fetches exactly the objects `ids`, in one transfer. Returns those that the server does not
   // have. A tree comes without its folders and files if `filter` is kTreesAlone, and with them
-  // otherwise.
+  // otherwise. With kTreesAlone, a tree within another one of `ids` may not come: ask again for it.
   static constexpr char kTreesAlone[] = "tree:0";
   absl::StatusOr<std::vector<std::string>> FetchObjects(std::vector<std::string> ids,
                                                         const std::string& filter = "");
