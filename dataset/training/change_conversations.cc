@@ -16,7 +16,8 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/dsl/languages.h"
-#include "dataset/training/change_message.h"
+#include "common/text/commit_message.h"
+#include "dataset/training/topic_words.h"
 
 // Words tell if a message speaks of a kernel: those of the message beside those of the lines that
 // change. Words of the kernel's name and path explain nothing. Words are compared by their
@@ -239,7 +240,7 @@ class ChangeConversationMaker {
   explicit ChangeConversationMaker(const v1::HistoryRow& row)
       : row_(row),
         language_(dsl::GetSyntax(row.after().dsl())),
-        message_(ReadChangeMessage(row.message())),
+        message_(ReadCommitMessage(row.message())),
         before_(ReadCode(row.before().source(), language_)),
         after_(ReadCode(row.after().source(), language_)) {
     own_words_ = FindTopicWords(absl::StrCat(row.after().name(), " ", row.after().path()));
@@ -438,7 +439,7 @@ class ChangeConversationMaker {
 
   const v1::HistoryRow& row_;
   const code::Language language_;
-  const ChangeMessage message_;
+  const CommitMessage message_;
   const Tokens before_, after_;
   std::set<std::string> own_words_;  // in the kernel's name and path
   size_t shared_words_ = 0;          // in both the message and the lines that change

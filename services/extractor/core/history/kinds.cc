@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "common/code/lexer.h"
 #include "common/dsl/languages.h"
+#include "common/text/commit_message.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -275,48 +276,15 @@ ChangeKind ReadLabel(absl::string_view subject) {
   return {kUnknown, {}};
 }
 
-// Returns the subject of a message: its first line. A merge that GitHub makes names a branch there,
-// and has the title of the request further down.
-absl::string_view FindSubject(absl::string_view message) {
-  const absl::string_view first = message.substr(0, message.find('\n'));
-  if (!absl::StartsWith(first, "Merge pull request ")) return first;
-  for (const absl::string_view line : absl::StrSplit(message.substr(first.size()), '\n')) {
-    if (!absl::StripAsciiWhitespace(line).empty()) return line;
-  }
-  return first.substr(first.rfind('/') + 1);
-}
-
-// Says whether a line is a field of a form, such as "Pull Request resolved: https://..." or
-// "Summary:".
-bool IsField(absl::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon > 30) return false;
-  const absl::string_view rest = absl::StripAsciiWhitespace(text.substr(colon + 1));
-  const bool number = rest.size() > 1 && rest[0] == 'D' && absl::ascii_isdigit(rest[1]);
-  return rest.empty() || number || absl::StartsWith(rest, "http");
-}
-
-// Says whether a line is neither of a form nor of a list: those name what else a commit has, or say
-// the same in every commit.
-bool IsProse(absl::string_view line) {
-  const absl::string_view text = absl::StripAsciiWhitespace(line);
-  return !absl::StartsWith(text, "*") && !absl::StartsWith(text, "-") &&
-         !absl::StartsWith(text, "#") && !absl::StartsWith(text, "<!--") &&
-         !absl::EndsWith(text, "-->") && !IsField(text);
-}
-
-// Returns the first paragraph of prose behind the first line.
-std::string FindFirstParagraph(absl::string_view message) {
+// Returns the first paragraph of a message's details. Lists name what else a commit has.
+std::string FindFirstParagraph(absl::string_view details) {
   std::string paragraph;
-  bool first = true;
-  for (const absl::string_view line : absl::StrSplit(message, '\n')) {
-    if (std::exchange(first, false)) continue;
-    const bool blank = absl::StripAsciiWhitespace(line).empty();
-    if (blank || !IsProse(line)) {
-      if (!paragraph.empty()) break;
-    } else {
-      absl::StrAppend(&paragraph, line, "\n");
-    }
+  for (const absl::string_view line : absl::StrSplit(details, '\n')) {
+    const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    const bool prose =
+        !text.empty() && !absl::StartsWith(text, "*") && !absl::StartsWith(text, "-");
+    if (!prose && !paragraph.empty()) break;
+    if (prose) absl::StrAppend(&paragraph, line, "\n");
   }
   return paragraph;
 }
@@ -547,8 +515,8 @@ ChangeKind JudgeSubject(absl::string_view subject) {
 
 // Judges by the message's first paragraph. It also names additions and cleanups on the way, so
 // those words do not count.
-ChangeKind JudgeBody(absl::string_view message) {
-  Votes votes = CountWords(FindFirstParagraph(message));
+ChangeKind JudgeBody(absl::string_view details) {
+  Votes votes = CountWords(FindFirstParagraph(details));
   votes[KindNumber(kRefactoring)].clear();
   votes[KindNumber(kFeature)].clear();
   return Decide(std::move(votes));
@@ -557,8 +525,8 @@ ChangeKind JudgeBody(absl::string_view message) {
 }  // namespace
 
 ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const v1::Kernel& after) {
-  const absl::string_view subject = FindSubject(message);
-  ChangeKind revert = {kRevert, {std::string(subject.substr(0, 80))}};
+  const auto [subject, details] = ReadCommitMessage(message);
+  ChangeKind revert = {kRevert, {subject.substr(0, 80)}};
   if (SaysRevert(subject)) return revert;
   ChangeKind texts = JudgeTexts(before, after);
   if (texts.kind == kRefactoring) return texts;
@@ -568,7 +536,7 @@ ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const 
   // The list of a squashed branch has reverts of its own commits, but then the subject says more.
   if (absl::StrContains(message, "This reverts commit")) return revert;
   if (texts.kind != kUnknown) return texts;
-  return JudgeBody(message);
+  return JudgeBody(details);
 }
 
 }  // namespace kernelmill::extractor

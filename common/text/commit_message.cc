@@ -1,7 +1,6 @@
-#include "dataset/training/change_message.h"
+#include "common/text/commit_message.h"
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -11,42 +10,15 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 
-namespace kernelmill::dataset {
+namespace kernelmill {
 namespace {
 
 using absl::string_view;
-
-// Words that say nothing of a change; sorted.
-// clang-format off
-constexpr string_view kEmptyWords[] = {
-    "add", "added", "adding", "address", "adds", "after", "all", "allow", "also", "an", "and",
-    "any", "are", "as", "at", "autotune", "be", "because", "been", "before", "better", "between",
-    "both", "branch", "bug", "bugfix", "bugs", "but", "by", "can", "change", "changed", "changes",
-    "chore", "ci", "clean", "cleanup", "code", "codes", "comment", "comments", "config", "configs",
-    "could", "dev", "did", "do", "doc", "docs", "documentation", "does", "due", "during", "each",
-    "enable", "enhance", "enhancement", "error", "errors", "failed", "failing", "fast", "faster",
-    "feat", "feature", "few", "fix", "fixed", "fixes", "fixing", "for", "format", "formatting",
-    "from", "had", "has", "have", "here", "hotfix", "how", "if", "impl", "implementation",
-    "improve", "improved", "improvement", "improves", "in", "instead", "into", "is", "issue",
-    "issues", "it", "its", "just", "kernel", "kernels", "least", "less", "let", "lint", "made",
-    "main", "make", "makes", "may", "merge", "might", "minor", "misc", "more", "most", "must",
-    "new", "nit", "no", "not", "now", "of", "on", "only", "op", "ops", "optimise", "optimization",
-    "optimizations", "optimize", "optimized", "or", "other", "others", "per", "perf", "performance",
-    "pr", "problem", "problems", "refactor", "refactored", "remove", "removed", "review", "same",
-    "several", "should", "since", "small", "so", "some", "speed", "speedup", "still", "style",
-    "such", "support", "supports", "test", "testing", "tests", "than", "that", "the", "then",
-    "there", "they", "this", "to", "too", "triton", "tune", "tuned", "tuning", "typo", "typos",
-    "unit", "update", "updated", "updates", "use", "used", "using", "various", "version",
-    "versions", "very", "via", "was", "we", "were", "what", "when", "where", "which", "while",
-    "why", "will", "wip", "with", "within", "without", "would", "you"};
-// clang-format on
 
 // Sections that do not say what the change is begin with one of these words.
 constexpr string_view kOtherSections[] = {"test",   "bench",     "check",      "hardware",
                                           "review", "verif",     "validation", "todo",
                                           "result", "reproduce", "environment"};
-
-bool IsWordByte(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
 bool StartsWithAny(string_view text, absl::Span<const string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(), [&](string_view beginning) {
@@ -93,12 +65,24 @@ bool IsReference(string_view line) {
   return line.size() < 40 && absl::StrContains(line, "#") && StartsWithAny(line, kWords);
 }
 
+// Says whether a line is a field of a form: "Summary:", "Differential Revision: D12".
+bool IsField(string_view line) {
+  const size_t colon = line.find(':');
+  if (colon > 30) return false;
+  const string_view rest = absl::StripAsciiWhitespace(line.substr(colon + 1));
+  if (rest.empty()) return !absl::StrContains(line, ' ');
+  const bool number = rest.size() > 1 && rest[0] == 'D' && absl::ascii_isdigit(rest[1]);
+  return number || absl::StartsWith(rest, "http");
+}
+
 bool IsAside(string_view line) {
   constexpr string_view kBeginnings[] = {"|", "![", "<", "- [", "* [", "---", "==="};
   const bool rest = absl::EndsWith(line, "|") || absl::EndsWith(line, "/>");  // a wrapped one's
-  return rest || StartsWithAny(line, kBeginnings) || absl::StartsWith(line, "#") ||
-         IsTrailer(line) || IsReference(line);
+  return rest || StartsWithAny(line, kBeginnings) || IsTrailer(line) || IsReference(line);
 }
+
+// Says whether a line ends a paragraph without being a part of it.
+bool IsHeading(string_view line) { return absl::StartsWith(line, "#") || IsField(line); }
 
 // Returns the subject without the numbers of requests: "Fix a (#12)".
 std::string CleanSubject(string_view subject) {
@@ -114,16 +98,32 @@ std::string CleanSubject(string_view subject) {
   return text;
 }
 
+// Takes the subject off the head of a message: its first line. A merge that GitHub makes names a
+// branch there, and has the title of the request further down.
+string_view TakeSubject(string_view& message) {
+  const auto take_line = [&message] {
+    const string_view line = message.substr(0, message.find('\n'));
+    message.remove_prefix(std::min(line.size() + 1, message.size()));
+    return absl::StripAsciiWhitespace(line);
+  };
+  const string_view first = take_line();
+  if (!absl::StartsWith(first, "Merge pull request ")) return first;
+  while (!message.empty()) {
+    const string_view line = take_line();
+    if (!line.empty()) return line;
+  }
+  return first.substr(first.rfind('/') + 1);
+}
+
 }  // namespace
 
 // A squash by GitHub lists the subjects of its commits, each behind "* ".
-ChangeMessage ReadChangeMessage(string_view message) {
-  ChangeMessage read;
-  const size_t end = std::min(message.find('\n'), message.size());
-  read.subject = CleanSubject(message.substr(0, end));
+CommitMessage ReadCommitMessage(string_view message) {
+  CommitMessage read;
+  read.subject = CleanSubject(TakeSubject(message));
   std::vector<std::string> kept;
   bool gap = false, fenced = false;  // in a block of code
-  for (const string_view whole : absl::StrSplit(WithoutComments(message.substr(end)), '\n')) {
+  for (const string_view whole : absl::StrSplit(WithoutComments(message), '\n')) {
     const string_view line = absl::StripAsciiWhitespace(whole);
     if (line.empty()) {
       gap = true;
@@ -138,6 +138,10 @@ ChangeMessage ReadChangeMessage(string_view message) {
       continue;
     }
     if (BeginsOtherSection(line) || (kept.empty() && absl::StartsWith(line, "* "))) break;
+    if (IsHeading(line)) {
+      gap = true;
+      continue;
+    }
     if (IsAside(line)) continue;
     if (gap && !kept.empty()) kept.emplace_back();
     gap = false;
@@ -147,20 +151,4 @@ ChangeMessage ReadChangeMessage(string_view message) {
   return read;
 }
 
-std::set<std::string> FindTopicWords(string_view text) {
-  std::set<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && IsWordByte(text[end])) ++end;
-    const std::string word = absl::AsciiStrToLower(text.substr(at, end - at));
-    const bool number = std::all_of(word.begin(), word.end(), absl::ascii_isdigit);
-    if (word.size() > 1 && !number &&
-        !std::binary_search(std::begin(kEmptyWords), std::end(kEmptyWords), string_view(word))) {
-      words.insert(word);
-    }
-    at = end + 1;
-  }
-  return words;
-}
-
-}  // namespace kernelmill::dataset
+}  // namespace kernelmill
