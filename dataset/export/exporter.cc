@@ -1,7 +1,5 @@
 #include "dataset/export/exporter.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -10,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -19,6 +16,7 @@
 #include "common/base/in_order.h"
 #include "common/base/memory.h"
 #include "common/base/path.h"
+#include "common/base/processors.h"
 #include "common/base/status.h"
 #include "common/job/job_file.h"
 #include "common/job/source_spec.h"
@@ -58,16 +56,6 @@
 // hands them to one writer in order.
 namespace kernelmill::dataset {
 namespace {
-
-// Returns `asked`, or if that is 0 the number of cores that this process may use. The machine may
-// have more.
-int ThreadCount(int asked) {
-  if (asked > 0) return asked;
-  cpu_set_t usable;
-  const bool told = ::sched_getaffinity(0, sizeof(usable), &usable) == 0;
-  return std::max(
-      1, told ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 // The input of every part of an export, and the folder that it writes to.
 struct Work {
@@ -212,7 +200,7 @@ absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportReques
   // far more than a part needs.
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   ReturnFreeMemory(0);
-  const int threads = ThreadCount(request.threads);
+  const int threads = request.threads > 0 ? request.threads : CountProcessors();
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   ReturnFreeMemory(0);
   const std::string& dir = staging.path();

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/processors.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/job/source_spec.h"
@@ -31,6 +32,8 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr int kMaxFailures = 100;  // named in a result
+// Nothing else of the job runs meanwhile. Memory holds two shards for each thread.
+constexpr int kMaxThreads = 16;
 
 // Hands out the action's inputs of one name in order.
 class InputQueue {
@@ -408,7 +411,8 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   ASSIGN_OR_RETURN(const v1::Splits splits, manifest::GetSplits(store, manifest, clusters));
   ReportVisitor visitor(manifest, clusters, splits);
   manifest::CheckingVisitor checked(store, manifest, visitor);
-  RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked));
+  const int threads = std::min(kMaxThreads, CountProcessors());
+  RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked, threads));
   RETURN_IF_ERROR(visitor.ReadHistories(store));
   RETURN_IF_ERROR(visitor.holdout_texts().Check(manifest));
   const manifest::LedgerSums& sums = visitor.sums();
