@@ -2,6 +2,7 @@
 
 #include <prometheus/counter.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "common/base/processors.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/dsl/languages.h"
@@ -35,6 +37,10 @@ namespace kernelmill::extractor {
 using python::StandardParser;
 
 namespace {
+
+// A job waits for the link of its largest source, which is therefore done on several threads. More
+// would not help much, since the source's index is made on one.
+constexpr int kMaxLinkThreads = 8;
 
 // Creates the metrics of all languages with 0, so that a graph does not begin with the first
 // kernel.
@@ -144,12 +150,19 @@ class LinkStage : public worker::Stage {
     ASSIGN_OR_RETURN(const std::vector<UsedSourceShards> used, UsedSources(action, store));
     v1::StageResult result;
     const auto read = [&](size_t shard) { return Join(store, shards[shard]); };
-    const auto write = [&](const v1::KernelShard& shard) -> absl::Status {
-      ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
-      worker::AddOutput(result, "kernels", output, shard.kernels_size());
+    std::vector<std::pair<cas::Digest, int>> outputs(shards.size());  // with numbers of kernels
+    const auto write = [&](size_t shard, const v1::KernelShard& linked) -> absl::Status {
+      ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, linked));
+      outputs[shard] = {output, linked.kernels_size()};
       return absl::OkStatus();
     };
-    ASSIGN_OR_RETURN(const int64_t decided, LinkSource(tree, {shards.size(), read}, used, write));
+    LinkOptions options;
+    options.threads = std::min(kMaxLinkThreads, CountProcessors());
+    ASSIGN_OR_RETURN(const int64_t decided,
+                     LinkSource(tree, {shards.size(), read}, used, write, options));
+    for (const auto& [output, kernels] : outputs) {
+      worker::AddOutput(result, "kernels", output, kernels);
+    }
     worker::AddCounter(result, "kernels.found", decided);
     return result;
   }

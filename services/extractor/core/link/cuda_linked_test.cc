@@ -342,11 +342,11 @@ TEST(CudaModuleTest, KernelsOfHeadersThatNoGlobNamesAreNoRecords) {
       ExtractFiles({{"a.cu", "#include \"b.h\"\n__global__ void k(int* x) { *x = f(); }\n"},
                     {"b.h", "__device__ int f() { return 1; }\n"}});
   v1::KernelShard linked;
-  const auto decided =
-      LinkSource(tree, {1, [&](size_t) { return shard; }}, {}, [&](v1::KernelShard written) {
-        linked = std::move(written);
-        return absl::OkStatus();
-      });
+  const auto decided = LinkSource(tree, {1, [&](size_t) { return shard; }}, {},
+                                  [&](size_t, v1::KernelShard written) {
+                                    linked = std::move(written);
+                                    return absl::OkStatus();
+                                  });
   ASSERT_TRUE(decided.ok());
   EXPECT_EQ(*decided, -1);
   ASSERT_EQ(linked.kernels_size(), 1);

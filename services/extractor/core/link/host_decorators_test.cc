@@ -145,7 +145,7 @@ class UsedSourceTest : public ::testing::Test {
       used.push_back({name, MakeTree(there), {1, [there](size_t) { return there; }}});
     }
     v1::KernelShard linked;
-    const auto write = [&linked](v1::KernelShard written) {
+    const auto write = [&linked](size_t, v1::KernelShard written) {
       linked = std::move(written);
       return absl::OkStatus();
     };

@@ -7,10 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/describe/features.h"
@@ -153,8 +157,26 @@ void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
   }
 }
 
+// Lets shards, each on some thread, take turns in their order. Thread-safe.
+class Turns {
+ public:
+  // Waits for the turn of a shard, and calls `action`. Each shard must take its turn once.
+  void Take(size_t shard, absl::FunctionRef<void()> action) {
+    const absl::MutexLock lock(&mutex_);
+    const auto ready = [this, shard]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return next_ == shard; };
+    mutex_.Await(absl::Condition(&ready));
+    action();
+    ++next_;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
 // Everything about a whole source that decides on each of its shards: first Add() each shard, then
-// Resolve() once, then Link() each shard.
+// Resolve() once, then Link() each shard, which several threads may do.
 class Linker {
  public:
   Linker(const v1::SourceTree& tree, const dsl::LanguageSet& wanted, const LinkOptions& options)
@@ -212,17 +234,34 @@ class Linker {
     launches_.Resolve(*scope_);
   }
 
-  // Links the kernels of a shard. Returns how many candidates became kernels, without those that
-  // were dropped.
-  int Link(v1::KernelShard& shard) {
+  // Reads and links a shard. Returns how many candidates became kernels, without those that were
+  // dropped. Thread-safe.
+  absl::StatusOr<int> Link(const SourceShards& shards, size_t number, const ShardWriter& write) {
+    absl::StatusOr<v1::KernelShard> shard = shards.read(number);
+    if (!shard.ok()) {
+      turns_.Take(number, [] {});
+      return shard.status();
+    }
+    const int decided = Link(number, *shard);
+    RETURN_IF_ERROR(write(number, *std::move(shard)));
+    return decided;
+  }
+
+ private:
+  // The launchers of CUDA functions have a bound on their text in all, so that shards get theirs in
+  // order. All else depends on the shard and the source alone.
+  int Link(size_t number, v1::KernelShard& shard) {
     std::vector<v1::Kernel> files = TakeWholeFiles(shard);
     const int decided = wrappers_.DecideCandidates(wanted_, shard) - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
-    for (v1::Kernel& kernel : *shard.mutable_kernels()) {
-      if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
-    }
-    FillInModules(*scope_, *cuda_, options_, shard);
+    turns_.Take(number, [&] {
+      for (v1::Kernel& kernel : *shard.mutable_kernels()) {
+        if (kernel.has_cuda()) cuda_launchers_->FillIn(kernel);
+      }
+    });
+    SourceScope scope = scope_->MakeView();
+    FillInModules(scope, *cuda_, options_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
     MoveToCells(shard);
     files.erase(std::remove_if(files.begin(), files.end(),
@@ -232,7 +271,6 @@ class Linker {
     return decided;
   }
 
- private:
   // Returns whether a definition that only other files may use still fits, and counts it.
   bool MayHold(const v1::Definition& definition) {
     const size_t size = definition.text().size();
@@ -269,30 +307,37 @@ class Linker {
   std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;
   std::optional<cuda::Source> cuda_;
-  std::optional<cuda::CudaLaunchers> cuda_launchers_;
+  std::optional<cuda::CudaLaunchers> cuda_launchers_;  // in the turn of a shard
+  Turns turns_;
 };
 
 }  // namespace
 
 // Reads each shard twice: once to collect what other shards need, once to link it. So memory holds
-// the definitions of the whole source, but the kernels of one shard only.
+// the definitions of the whole source, but the kernels of one shard for each thread only. Shards
+// are added in order, as definitions beyond the bounds are left out.
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
                                    const std::vector<UsedSourceShards>& used,
                                    const ShardWriter& write, const LinkOptions& options) {
   ASSIGN_OR_RETURN(const dsl::LanguageSet wanted, dsl::LanguageSet::Make(tree.languages()));
   Linker linker(tree, wanted, options);
-  for (size_t i = 0; i < shards.count; ++i) {
-    ASSIGN_OR_RETURN(v1::KernelShard shard, shards.read(i));
-    linker.Add(std::move(shard));
-  }
+  const size_t window = static_cast<size_t>(options.threads) + 2;
+  RETURN_IF_ERROR(InOrder<v1::KernelShard>(
+      options.threads, shards.count, window, [&](size_t i) { return shards.read(i); },
+      [&](size_t, v1::KernelShard shard) {
+        linker.Add(std::move(shard));
+        return absl::OkStatus();
+      }));
   for (const UsedSourceShards& each : used) RETURN_IF_ERROR(linker.AddUsed(each));
   linker.Resolve();
   int64_t decided = 0;
-  for (size_t i = 0; i < shards.count; ++i) {
-    ASSIGN_OR_RETURN(v1::KernelShard shard, shards.read(i));
-    decided += linker.Link(shard);
-    RETURN_IF_ERROR(write(std::move(shard)));
-  }
+  RETURN_IF_ERROR(InOrder<int>(
+      options.threads, shards.count, window,
+      [&](size_t i) { return linker.Link(shards, i, write); },
+      [&](size_t, int count) {
+        decided += count;
+        return absl::OkStatus();
+      }));
   return decided;
 }
 
@@ -302,7 +347,7 @@ absl::StatusOr<v1::KernelShard> LinkSource(const v1::KernelShard& shard, const L
   for (const std::string& language : languages) tree.add_languages(language);
   for (const v1::ExtractedFile& file : shard.files()) tree.add_files()->set_path(file.path());
   v1::KernelShard linked;
-  const auto write = [&linked](v1::KernelShard written) {
+  const auto write = [&linked](size_t, v1::KernelShard written) {
     linked = std::move(written);
     return absl::OkStatus();
   };

@@ -24,10 +24,13 @@ struct LinkOptions {
   // kernels of other files may use, and functions that launch kernels of other files.
   size_t max_importable_bytes = 256u << 20;
   size_t max_launch_bytes = 64u << 20;
+  // The threads on which shards are read and linked. The result does not depend on their number;
+  // memory holds up to two shards more.
+  int threads = 1;
 };
 
 // The extracted shards of one source. Each is read twice, so that they do not have to fit into
-// memory together.
+// memory together. Calls come from all threads.
 struct SourceShards {
   size_t count = 0;
   std::function<absl::StatusOr<v1::KernelShard>(size_t shard)> read;
@@ -40,8 +43,9 @@ struct UsedSourceShards {
   SourceShards shards;
 };
 
-// Receives the linked shards in their order.
-using ShardWriter = std::function<absl::Status(v1::KernelShard)>;
+// Receives each linked shard once, with its place among the source's shards. Calls come from all
+// threads, in any order.
+using ShardWriter = std::function<absl::Status(size_t shard, v1::KernelShard)>;
 
 // Links the kernels of a source to what its other files define. It decides which candidates are
 // kernels; gives kernels their launchers in other files and the source's requirement of Triton; and

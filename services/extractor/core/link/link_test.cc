@@ -148,7 +148,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
   for (const char* path : {"a.py", "b.py"}) tree.add_files()->set_path(path);
   const auto read = [&](size_t i) { return i == 0 ? other : shard; };
   v1::KernelShard linked;  // the last
-  const auto write = [&](v1::KernelShard written) {
+  const auto write = [&](size_t, v1::KernelShard written) {
     linked = std::move(written);
     return absl::OkStatus();
   };

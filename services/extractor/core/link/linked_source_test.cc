@@ -2,11 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/link/link.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -392,6 +397,66 @@ TEST(LinkedSourceTest, DefinitionsForOthersThatAreLongAreNotHandedOn) {
   const v1::KernelShard shard = ExtractFiles({{"b.py", absl::StrCat("S = 1\n", table)}});
   ASSERT_EQ(shard.definitions_size(), 1);
   EXPECT_THAT(shard.definitions(0).names(), ElementsAre("S"));
+}
+
+// Links files that are a shard each, in this order.
+std::vector<v1::KernelShard> LinkShards(const std::vector<NamedText>& files,
+                                        const LinkOptions& options = {}) {
+  v1::SourceTree tree;
+  std::vector<v1::KernelShard> shards;
+  for (const NamedText& file : files) {
+    tree.add_files()->set_path(file.first);
+    shards.push_back(ExtractFiles({file}));
+  }
+  std::vector<v1::KernelShard> linked(shards.size());
+  const auto write = [&linked](size_t shard, v1::KernelShard written) {
+    linked[shard] = std::move(written);
+    return absl::OkStatus();
+  };
+  const auto read = [&shards](size_t shard) { return shards[shard]; };
+  EXPECT_TRUE(LinkSource(tree, {shards.size(), read}, {}, write, options).ok());
+  return linked;
+}
+
+// The launchers' texts have a bound in all, so that the first shards get theirs.
+TEST(LinkedSourceTest, TheNumberOfThreadsDoesNotMatter) {
+  std::vector<NamedText> files;
+  for (int i = 0; i < 20; ++i) {
+    const std::string helper = absl::StrCat("f", i);
+    files.emplace_back(absl::StrCat("p/b", i, ".py"),
+                       File("", absl::StrCat("@triton.jit\ndef ", helper, "(x): return x\n")));
+    files.emplace_back(absl::StrCat("p/a", i, ".py"),
+                       File(absl::StrCat("from .b", i, " import ", helper, "\n"),
+                            absl::StrCat("@triton.jit\ndef k(x): return ", helper, "(x)\n")));
+    files.emplace_back(absl::StrCat("p/c", i, ".cu"),
+                       "__global__ void k(int* x) { *x = 1; }\nvoid host() { k<<<1, 1>>>(0); }\n");
+  }
+  LinkOptions options;
+  options.max_launch_bytes = 300;
+  const std::vector<v1::KernelShard> on_one = LinkShards(files, options);
+  EXPECT_THAT(on_one[1].kernels(0).module(), HasSubstr("def f0(x)"));
+  EXPECT_THAT(on_one[2].kernels(0).launcher().text(), HasSubstr("host"));
+  EXPECT_THAT(on_one[59].kernels(0).launcher().text(), IsEmpty());
+  for (options.threads = 2; options.threads <= 8; options.threads *= 2) {
+    const std::vector<v1::KernelShard> linked = LinkShards(files, options);
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(linked[i].SerializeAsString(), on_one[i].SerializeAsString()) << files[i].first;
+    }
+  }
+}
+
+// b looks for N in a, and a in b: after a question to b, a would have no N.
+TEST(LinkedSourceTest, WhatAShardAsksForDoesNotChangeAnother) {
+  const NamedText a = {"p/a.py", "from .b import *\n"};
+  const NamedText b = {"p/b.py", "from .c import *\nfrom .a import *\n"};
+  const NamedText c = {"p/c.py", "N = 1\n"};
+  const std::string kernel = "@triton.jit\ndef k(x): return x + N\n";
+  const NamedText of_b = {"p/of_b.py", File("from .b import N\n", kernel)};
+  const NamedText of_a = {"p/of_a.py", File("from .a import N\n", kernel)};
+  const v1::KernelShard last = LinkShards({a, b, c, of_b, of_a})[4];
+  const v1::KernelShard first = LinkShards({a, b, c, of_a, of_b})[3];
+  EXPECT_TRUE(first.kernels(0).self_contained());
+  EXPECT_EQ(last.SerializeAsString(), first.SerializeAsString());
 }
 
 }  // namespace

@@ -67,9 +67,10 @@ bool IsWholeBlock(const v1::Definition& definition) {
 // be taken back.
 SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths,
                          const dsl::LanguageSet& wanted)
-    : definitions_(std::move(definitions)), paths_(paths) {
-  for (const v1::Definition& definition : definitions_) AddToText(definition, wanted);
-  for (auto& [key, text] : texts_) {
+    : index_(std::make_shared<Index>()), paths_(paths) {
+  index_->definitions = std::move(definitions);
+  for (const v1::Definition& definition : index_->definitions) AddToText(definition, wanted);
+  for (auto& [key, text] : index_->texts) {
     for (Definitions* all : {&text->all, &text->outer}) {
       std::stable_sort(all->begin(), all->end(), BelowOther);
     }
@@ -87,12 +88,12 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPa
 // Puts a definition into the indexes of its text. A whole statement that is also there in parts is
 // importable, but its parts are what kernels of the file see.
 void SourceScope::AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted) {
-  auto& entry = texts_[std::make_pair(definition.path(), definition.string_begin())];
+  auto& entry = index_->texts[std::make_pair(definition.path(), definition.string_begin())];
   if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
   TextDefinitions& text = *entry;
   text.path = definition.path();
   for (const v1::ImportedName& imported : definition.imported()) {
-    imported_[std::make_pair(&definition, absl::string_view(imported.name()))] = &imported;
+    index_->imported[std::make_pair(&definition, absl::string_view(imported.name()))] = &imported;
   }
   text.string_begin = definition.string_begin();
   LiveImports live = FindLiveImports(definition);
@@ -100,7 +101,7 @@ void SourceScope::AddToText(const v1::Definition& definition, const dsl::Languag
     return IsAtHand(module) || wanted.ComesWithOne(module);
   });
   if (!live.needed.empty() || !live.lost.empty()) {
-    absent_[&definition] =
+    index_->absent[&definition] =
         std::make_unique<const Absent>(Absent{std::move(live.needed), std::move(live.lost)});
   }
   if (!IsWholeBlock(definition)) {
@@ -121,13 +122,13 @@ void SourceScope::AddToText(const v1::Definition& definition, const dsl::Languag
 const std::vector<std::string>& SourceScope::GetAbsentModules(
     const v1::Definition& definition) const {
   static const auto& none = *new std::vector<std::string>();
-  const auto found = absent_.find(&definition);
-  return found == absent_.end() ? none : found->second->modules;
+  const auto found = index_->absent.find(&definition);
+  return found == index_->absent.end() ? none : found->second->modules;
 }
 
 bool SourceScope::Loses(const v1::Definition& definition, const std::string& name) const {
-  const auto found = absent_.find(&definition);
-  return found != absent_.end() && found->second->lost.contains(name);
+  const auto found = index_->absent.find(&definition);
+  return found != index_->absent.end() && found->second->lost.contains(name);
 }
 
 const v1::ImportedName* SourceScope::ImportedAs(const v1::Definition& definition,
@@ -137,15 +138,15 @@ const v1::ImportedName* SourceScope::ImportedAs(const v1::Definition& definition
 
 const v1::ImportedName* SourceScope::ImportedWithin(const v1::Definition& definition,
                                                     const std::string& name) const {
-  const auto found = imported_.find(std::make_pair(&definition, absl::string_view(name)));
-  return found == imported_.end() ? nullptr : found->second;
+  const auto found = index_->imported.find(std::make_pair(&definition, absl::string_view(name)));
+  return found == index_->imported.end() ? nullptr : found->second;
 }
 
 const TextDefinitions& SourceScope::GetDefinitions(const std::string& path,
                                                    int64_t string_begin) const {
   static const auto& none = *new TextDefinitions();
-  const auto found = texts_.find(std::make_pair(path, string_begin));
-  return found == texts_.end() ? none : *found->second;
+  const auto found = index_->texts.find(std::make_pair(path, string_begin));
+  return found == index_->texts.end() ? none : *found->second;
 }
 
 // Returns the definition that a name of the text's module level means, after imports were followed
@@ -181,7 +182,7 @@ const Definitions& SourceScope::GetBindings(const Origin& origin) {
 bool SourceScope::Closes(const Origin& origin) const {
   const Definitions& bindings = GetBindings(origin);
   return std::none_of(bindings.begin(), bindings.end(), [&](const v1::Definition* d) {
-    return open_.contains(d) || Loses(*d, origin.name);
+    return index_->open.contains(d) || Loses(*d, origin.name);
   });
 }
 
@@ -192,20 +193,26 @@ const TextDefinitions* SourceScope::FindFile(const TextDefinitions& text,
 }
 
 const TextDefinitions* SourceScope::FileAt(const std::string& path) const {
-  const auto found = texts_.find(std::make_pair(path, int64_t{0}));
-  return path.empty() || found == texts_.end() ? nullptr : found->second.get();
+  const auto found = index_->texts.find(std::make_pair(path, int64_t{0}));
+  return path.empty() || found == index_->texts.end() ? nullptr : found->second.get();
 }
 
 // Finds a name's origin, with a cache. The entry is null during the search, so a circle of imports
-// ends with null.
+// ends with null. After a circle, the cache depends on the name that was asked for first: so views
+// do not share their caches.
 const Origin* SourceScope::FindWithin(const TextDefinitions& text, const std::string& name,
                                       int depth) {
   if (depth > kMaxDepth) return nullptr;
-  const auto [at, inserted] = origins_.try_emplace(Key(&text, name), nullptr);
+  const Key key(&text, name);
+  if (shared_ != nullptr) {
+    const auto known = shared_->origins.find(key);
+    if (known != shared_->origins.end()) return known->second.get();
+  }
+  const auto [at, inserted] = cache_.origins.try_emplace(key, nullptr);
   if (!inserted) return at->second.get();  // null also for files that import it in a circle
   std::optional<Origin> origin = Resolve(text, name, depth);
   if (!origin) return nullptr;
-  auto& entry = origins_[Key(&text, name)];
+  auto& entry = cache_.origins[key];
   entry = std::make_unique<const Origin>(*std::move(origin));
   return entry.get();
 }
@@ -271,9 +278,9 @@ void SourceScope::FindOpen() {
   absl::flat_hash_map<const v1::Definition*, Definitions> users;
   Definitions pending;
   const auto open = [&](const v1::Definition* definition) {
-    if (open_.insert(definition).second) pending.push_back(definition);
+    if (index_->open.insert(definition).second) pending.push_back(definition);
   };
-  for (const v1::Definition& definition : definitions_) {
+  for (const v1::Definition& definition : index_->definitions) {
     if (!IsImportable(definition)) continue;
     if (!GetAbsentModules(definition).empty()) open(&definition);
     const TextDefinitions& text = GetDefinitions(definition.path(), 0);
@@ -322,10 +329,15 @@ const TextDefinitions* SourceScope::FindModuleWithin(const TextDefinitions& text
   if (bindings == text.importable.end() || bindings->second.size() != 1) return nullptr;
   const v1::ImportedName* imported = ImportedAs(*bindings->second.front(), name);
   if (imported == nullptr || depth > kMaxDepth) return nullptr;
-  const auto [at, inserted] = modules_.try_emplace(Key(&text, name), nullptr);
+  const Key key(&text, name);
+  if (shared_ != nullptr) {
+    const auto known = shared_->modules.find(key);
+    if (known != shared_->modules.end()) return known->second;
+  }
+  const auto [at, inserted] = cache_.modules.try_emplace(key, nullptr);
   if (!inserted) return at->second;  // null also for files that import it in a circle
   const TextDefinitions* module = ImportedModuleWithin(text, *imported, depth);
-  modules_[Key(&text, name)] = module;
+  cache_.modules[key] = module;
   return module;
 }
 
@@ -352,7 +364,11 @@ const TextDefinitions* SourceScope::ImportedModuleWithin(const TextDefinitions& 
 const TextDefinitions* SourceScope::ModuleAt(const std::string& path) {
   const TextDefinitions* known = FileAt(path);
   if (known != nullptr || path.empty()) return known;
-  auto& bare = bare_modules_[path];
+  if (shared_ != nullptr) {
+    const auto found = shared_->bare_modules.find(path);
+    if (found != shared_->bare_modules.end()) return found->second.get();
+  }
+  auto& bare = cache_.bare_modules[path];
   if (bare == nullptr)
     bare = std::make_unique<const TextDefinitions>(TextDefinitions{.path = path});
   return bare.get();
@@ -380,7 +396,11 @@ std::optional<SourceScope::Member> SourceScope::FindMember(const TextDefinitions
 }
 
 const MemberReads& SourceScope::GetReads(const v1::Definition& definition) {
-  auto& reads = reads_[&definition];
+  if (shared_ != nullptr) {
+    const auto known = shared_->reads.find(&definition);
+    if (known != shared_->reads.end()) return *known->second;
+  }
+  auto& reads = cache_.reads[&definition];
   if (reads == nullptr) reads = std::make_unique<const MemberReads>(GetText(definition));
   return *reads;
 }
@@ -507,7 +527,7 @@ std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefiniti
 
 // A function with one decorator has nothing above its jit.
 void SourceScope::FindDroppableDecorators() {
-  for (const v1::Definition& definition : definitions_) {
+  for (const v1::Definition& definition : index_->definitions) {
     if (definition.kind() != v1::Definition::KIND_FUNCTION || definition.string_begin() > 0)
       continue;
     std::optional<DecoratedFunction> parts = ReadDecoratedFunction(definition.text());
@@ -517,7 +537,7 @@ void SourceScope::FindDroppableDecorators() {
     function->dropped = GetDroppable(GetDefinitions(definition.path(), 0), function->parts, "");
     if (function->dropped.empty()) continue;
     function->SetRest(definition);
-    functions_[&definition] = std::move(function);
+    index_->functions[&definition] = std::move(function);
   }
 }
 
@@ -525,9 +545,9 @@ void SourceScope::FindDroppableDecorators() {
 // not make their functions open.
 void SourceScope::KeepWhatCloses() {
   std::vector<std::pair<const v1::Definition*, std::vector<Droppable>>> decided;
-  for (const v1::Definition& definition : definitions_) {
-    const auto found = functions_.find(&definition);
-    if (found == functions_.end()) continue;
+  for (const v1::Definition& definition : index_->definitions) {
+    const auto found = index_->functions.find(&definition);
+    if (found == index_->functions.end()) continue;
     const TextDefinitions& text = GetDefinitions(definition.path(), 0);
     std::vector<Droppable> dropped;
     for (const Droppable& each : found->second->dropped) {
@@ -546,10 +566,10 @@ void SourceScope::KeepWhatCloses() {
     decided.emplace_back(&definition, std::move(dropped));
   }
   for (auto& [definition, dropped] : decided) {
-    Function& function = *functions_[definition];
+    Function& function = *index_->functions[definition];
     function.dropped = std::move(dropped);
     function.SetRest(*definition);
-    reads_.erase(definition);
+    cache_.reads.erase(definition);
   }
 }
 
@@ -576,18 +596,18 @@ void SourceScope::Function::SetRest(const v1::Definition& definition) {
 const std::vector<SourceScope::Droppable>& SourceScope::GetDropped(
     const v1::Definition& definition) const {
   static const auto& none = *new std::vector<Droppable>();
-  const auto found = functions_.find(&definition);
-  return found == functions_.end() ? none : found->second->dropped;
+  const auto found = index_->functions.find(&definition);
+  return found == index_->functions.end() ? none : found->second->dropped;
 }
 
 const SourceScope::Names& SourceScope::GetNames(const v1::Definition& definition) const {
-  const auto found = functions_.find(&definition);
-  return found == functions_.end() ? definition.uses() : found->second->uses;
+  const auto found = index_->functions.find(&definition);
+  return found == index_->functions.end() ? definition.uses() : found->second->uses;
 }
 
 const std::string& SourceScope::GetText(const v1::Definition& definition) const {
-  const auto found = functions_.find(&definition);
-  return found == functions_.end() ? definition.text() : found->second->text;
+  const auto found = index_->functions.find(&definition);
+  return found == index_->functions.end() ? definition.text() : found->second->text;
 }
 
 }  // namespace kernelmill::extractor

@@ -62,7 +62,11 @@ struct Origin {
 // If a file binds a name more than once, other files see the final value: all its bindings, one
 // after another.
 //
-// Deterministic. Not thread-safe, because it caches what it finds.
+// A scope caches what it finds, so that it is not thread-safe. A view of a scope has a cache of its
+// own behind that of the scope, which then no longer changes: so several threads can each have a
+// view. A view's answers do not depend on other views.
+//
+// Deterministic.
 class SourceScope {
  public:
   // `paths` has all files of the source and of its used sources, also files without definitions. It
@@ -72,6 +76,10 @@ class SourceScope {
               const dsl::LanguageSet& wanted = {});
   SourceScope(const SourceScope&) = delete;
   SourceScope& operator=(const SourceScope&) = delete;
+
+  // Returns a view of this scope, which must outlive it. Only const functions of this scope may be
+  // called while it has views.
+  SourceScope MakeView() const { return SourceScope(index_, paths_, &cache_); }
 
   // Returns the definitions of a text; an empty object if it has none.
   const TextDefinitions& GetDefinitions(const std::string& path, int64_t string_begin) const;
@@ -175,6 +183,30 @@ class SourceScope {
     absl::flat_hash_set<std::string> lost;
   };
 
+  // All that the constructor finds. It does not change later.
+  struct Index {
+    std::vector<v1::Definition> definitions;
+    absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts;
+    // The imports of each statement, by the name; if a statement binds a name twice, the last one.
+    absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>,
+                        const v1::ImportedName*>
+        imported;
+    absl::flat_hash_map<const v1::Definition*, std::unique_ptr<Function>> functions;
+    absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const Absent>> absent;
+    absl::flat_hash_set<const v1::Definition*> open;  // definitions that do not close
+  };
+
+  // Answers to earlier questions.
+  struct Cache {
+    absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins;
+    absl::flat_hash_map<Key, const TextDefinitions*> modules;
+    absl::flat_hash_map<std::string, std::unique_ptr<const TextDefinitions>> bare_modules;
+    absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const MemberReads>> reads;
+  };
+
+  SourceScope(std::shared_ptr<Index> index, const ImportPaths& paths, const Cache* shared)
+      : index_(std::move(index)), paths_(paths), shared_(shared) {}
+
   void AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
   std::string MakeKey(const TextDefinitions& text, const v1::ImportedName& imported) const;
@@ -196,19 +228,10 @@ class SourceScope {
   void FindOpen();
   void KeepWhatCloses();
 
-  const std::vector<v1::Definition> definitions_;
+  const std::shared_ptr<Index> index_;  // a view does not change it
   const ImportPaths& paths_;
-  absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts_;
-  absl::flat_hash_map<Key, std::unique_ptr<const Origin>> origins_;
-  absl::flat_hash_map<Key, const TextDefinitions*> modules_;
-  absl::flat_hash_map<std::string, std::unique_ptr<const TextDefinitions>> bare_modules_;
-  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const MemberReads>> reads_;
-  // The imports of each statement, by the name; if a statement binds a name twice, the last one.
-  absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
-      imported_;
-  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<Function>> functions_;
-  absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const Absent>> absent_;
-  absl::flat_hash_set<const v1::Definition*> open_;  // definitions that do not close
+  Cache cache_;
+  const Cache* const shared_ = nullptr;  // the cache of a view's scope
 };
 
 // Returns what an absolute import binds its name to: module.member, or the module.

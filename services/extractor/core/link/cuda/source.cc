@@ -297,12 +297,16 @@ Words Source::ReadWords(const Part& part) const {
   return words;
 }
 
-// Reads the words of a part at its first use, and keeps them: many kernels share items. Not
-// thread-safe.
+// Reads the words of a part at its first use, and keeps them: many kernels share items. Two threads
+// may both read them; the first to finish decides, and they are equal.
 const Words& Source::GetWords(const Part& part) const {
-  if (const auto found = words_.find(part); found != words_.end()) return *found->second;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (const auto found = words_.find(part); found != words_.end()) return *found->second;
+  }
   auto words = std::make_unique<const Words>(ReadWords(part));
-  return *(words_[part] = std::move(words));
+  const absl::MutexLock lock(&mutex_);
+  return *words_.try_emplace(part, std::move(words)).first->second;
 }
 
 // Adds a file and its includes to a view, depth first: the order of the preprocessor if each file
@@ -320,11 +324,15 @@ void Source::Visit(uint32_t file, int depth, View& view) const {
 // since the kernels of one file come one after another.
 std::shared_ptr<const View> Source::ViewFrom(uint32_t file) const {
   constexpr size_t kMaxRemembered = 64;
-  if (const auto found = views_.find(file); found != views_.end()) return found->second;
-  if (views_.size() >= kMaxRemembered) views_.clear();
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (const auto found = views_.find(file); found != views_.end()) return found->second;
+  }
   auto view = std::make_shared<View>();
   view->root = file;
   Visit(file, 0, *view);
+  const absl::MutexLock lock(&mutex_);
+  if (views_.size() >= kMaxRemembered) views_.clear();
   return views_[file] = std::move(view);
 }
 

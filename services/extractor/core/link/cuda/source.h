@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "common/cpp/include_paths.h"
 #include "common/python/syntax/text_lines.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -101,8 +103,7 @@ struct View {
 };
 
 // The C++ texts of a source, with indexes of their items. cpp::IncludePaths finds the file of an
-// include. Deterministic. References stay valid. Not thread-safe, because it caches views and
-// words.
+// include. Deterministic. References stay valid. Thread-safe; caches views and words.
 class Source {
  public:
   // Bounds. Over them files are left out of a view, and names have fewer meanings.
@@ -178,8 +179,9 @@ class Source {
   absl::flat_hash_set<std::string> spaces_;
   std::vector<ItemRefs> operators_;
   std::vector<ItemRefs> directives_;
-  mutable absl::flat_hash_map<Part, std::unique_ptr<const Words>> words_;
-  mutable absl::flat_hash_map<uint32_t, std::shared_ptr<const View>> views_;
+  mutable absl::Mutex mutex_;
+  mutable absl::flat_hash_map<Part, std::unique_ptr<const Words>> words_ ABSL_GUARDED_BY(mutex_);
+  mutable absl::flat_hash_map<uint32_t, std::shared_ptr<const View>> views_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace kernelmill::extractor::cuda
