@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"
@@ -33,6 +34,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "common/spdx/license_list.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/text/residue_words.h"
@@ -58,39 +60,50 @@ bool IsNumber(absl::string_view word) {
   });
 }
 
-// The runs of kRun words of the licences that may be beside any other, or were found.
+// The runs of kRun words of some licence texts.
 class KnownRuns {
  public:
-  explicit KnownRuns(const std::vector<std::string>& licenses) {
-    for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
-      if (std::find(licenses.begin(), licenses.end(), text.id()) != licenses.end())
-        Add(TemplateWords(text));
+  // Returns the runs of the licence or exception with this id; none if it has no text here. They
+  // are made once: most files of a source have one licence.
+  static const KnownRuns& Of(const std::string& id) {
+    static auto* const mutex = new absl::Mutex;
+    static auto* const made =
+        new absl::flat_hash_map<std::string, std::unique_ptr<const KnownRuns>>;
+    static const auto* const none = new KnownRuns;
+    {
+      const absl::MutexLock lock(mutex);
+      if (const auto found = made->find(id); found != made->end()) return *found->second;
     }
-    for (const ExceptionText& exception : ExceptionTexts()) {
-      if (std::find(licenses.begin(), licenses.end(), exception.id) != licenses.end())
-        Add(WordsIn(exception.text));
-    }
+    auto runs = std::make_unique<KnownRuns>();
+    runs->AddLicense(id);
+    if (runs->runs_.empty()) return *none;
+    const absl::MutexLock lock(mutex);
+    return *made->try_emplace(id, std::move(runs)).first->second;
   }
 
   // Returns the runs of the licences that may be beside any other, which are made once.
   static const KnownRuns& Permissive() {
     static const auto* const runs = [] {
-      auto* const all = new KnownRuns({PermissiveLicenses().begin(), PermissiveLicenses().end()});
+      auto* const all = new KnownRuns;
+      for (const char* const id : PermissiveLicenses()) all->AddLicense(id);
       for (const char* const notice : KnownNotices()) all->Add(WordsIn(notice));
       return all;
     }();
     return *runs;
   }
 
-  // Returns whether all words of the unit are within known runs.
-  bool Cover(absl::string_view unit) const {
+  // Returns whether all words of the unit are within runs of any of these.
+  static bool Cover(const std::vector<const KnownRuns*>& all, absl::string_view unit) {
+    if (all.empty()) return false;
     const std::vector<std::string> words = WordsIn(unit);
     size_t covered = 0;
     size_t known = 0;
     for (size_t i = 0; i < words.size(); ++i) {
-      if (i + kRun <= words.size() &&
-          runs_.contains(Hash(words.begin() + static_cast<std::ptrdiff_t>(i)))) {
-        covered = i + kRun;
+      if (i + kRun <= words.size()) {
+        const size_t run = Hash(words.begin() + static_cast<std::ptrdiff_t>(i));
+        if (absl::c_any_of(all, [run](const auto* runs) { return runs->runs_.contains(run); })) {
+          covered = i + kRun;
+        }
       }
       if (i < covered) ++known;
       if (i >= covered && !IsNeutral({words[i]})) return false;
@@ -116,6 +129,15 @@ class KnownRuns {
       words.emplace_back(text.words[i] == 0 ? "" : spdx::LicenseWords()[text.words[i] - 1]);
     }
     return words;
+  }
+
+  void AddLicense(absl::string_view id) {
+    for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
+      if (text.id() == id) Add(TemplateWords(text));
+    }
+    for (const ExceptionText& exception : ExceptionTexts()) {
+      if (exception.id == id) Add(WordsIn(exception.text));
+    }
   }
 
   void Add(const std::vector<std::string>& words) {
@@ -146,7 +168,7 @@ class Judge {
     return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) ||
            IsCopyright(words) || IsName(unit, words) || IsStatement(unit, words) ||
            IsDescription(unit, words) || AsksForCitation(text) ||
-           KnownRuns::Permissive().Cover(unit) || Runs().Cover(unit);
+           KnownRuns::Cover({&KnownRuns::Permissive()}, unit) || KnownRuns::Cover(Runs(), unit);
   }
 
  private:
@@ -340,14 +362,16 @@ class Judge {
     return IsPlain(words) || (IsNameLike(words) && absl::StrContains(text, " paper "));
   }
 
-  const KnownRuns& Runs() {
-    if (runs_ == nullptr) runs_ = std::make_unique<KnownRuns>(licenses_);
-    return *runs_;
+  const std::vector<const KnownRuns*>& Runs() {
+    if (runs_.size() < licenses_.size()) {
+      for (const std::string& id : licenses_) runs_.push_back(&KnownRuns::Of(id));
+    }
+    return runs_;
   }
 
   const std::vector<std::string>& licenses_;
   absl::flat_hash_set<std::string> names_;
-  std::unique_ptr<KnownRuns> runs_;  // made when it is first needed
+  std::vector<const KnownRuns*> runs_;  // one for each licence; looked up at the first need
 };
 
 // Words of a statement about some files that need not be plain.
