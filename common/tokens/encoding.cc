@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -305,6 +306,48 @@ void Merger::Merge(absl::string_view piece, uint32_t at) {
   if (part.previous != kNone) Rerank(piece, part.previous);
 }
 
+// The numbers of tokens of short pieces that came before: code repeats its words, and the
+// vocabulary is far larger than a processor's fast memory. A piece takes the place of another one
+// with the same hash. Not thread-safe.
+class CountCache {
+ public:
+  // Returns the number for the piece; calls count() if it is not known.
+  template <typename Count>
+  size_t Get(absl::string_view piece, Count count) {
+    if (piece.size() > kLongest) return count();
+    Place& place = places_[Hash(piece)];
+    if (place.size != piece.size() || std::memcmp(place.text, piece.data(), piece.size()) != 0) {
+      place.count = static_cast<uint8_t>(count());
+      place.size = static_cast<uint8_t>(piece.size());
+      std::memcpy(place.text, piece.data(), piece.size());
+    }
+    return place.count;
+  }
+
+ private:
+  static constexpr size_t kLongest = 22;  // bytes; no piece has more tokens than bytes
+  static constexpr int kBits = 10;
+
+  struct Place {
+    uint8_t size = 0;  // 0: no piece
+    uint8_t count = 0;
+    char text[kLongest];
+  };
+
+  // A piece has at least one byte.
+  static size_t Hash(absl::string_view piece) {
+    uint64_t first = 0;
+    uint64_t last = 0;
+    const size_t part = std::min(piece.size(), sizeof(first));
+    std::memcpy(&first, piece.data(), part);
+    std::memcpy(&last, piece.data() + piece.size() - part, part);
+    const uint64_t mixed = (first * 0x9e3779b97f4a7c15) ^ (last * 0xc2b2ae3d27d4eb4f);
+    return ((mixed + piece.size()) * 0x9e3779b97f4a7c15) >> (64 - kBits);
+  }
+
+  std::array<Place, size_t{1} << kBits> places_{};
+};
+
 // Parses a vocabulary that is linked in. It cannot fail: deploy/fetch_grammars.sh checks its hash.
 const Encoding& NewEncoding(absl::string_view json, Split split) {
   return *new Encoding(*Vocabulary::Parse(json), split);
@@ -324,7 +367,24 @@ std::vector<uint32_t> Encoding::Encode(absl::string_view text) const {
   return tokens;
 }
 
-size_t Encoding::Count(absl::string_view text) const { return Encode(text).size(); }
+size_t Encoding::Count(absl::string_view text) const {
+  std::string repaired;
+  if (!IsUtf8(text)) text = repaired = ToUtf8(text);
+  Merger merger(vocabulary_);
+  CountCache cache;
+  std::vector<uint32_t> tokens;
+  size_t count = 0;
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = split_(text, begin);
+    const absl::string_view piece = text.substr(begin, end - begin);
+    count += cache.Get(piece, [&] {
+      tokens.clear();
+      merger.Append(piece, tokens);
+      return tokens.size();
+    });
+  }
+  return count;
+}
 
 const Encoding& Cl100kBase() {
   static const Encoding& encoding = NewEncoding(Cl100kBaseText(), SplitCl100kBase);

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace kernelmill::bpe {
 namespace {
@@ -92,6 +96,17 @@ TEST(Encoding, GivesTiktokensIds) {
 TEST(Encoding, TextThatLooksLikeASpecialTokenIsText) {
   EXPECT_GT(Cl100kBase().Count("<|endoftext|>"), 1u);
   EXPECT_GT(O200kBase().Count("<|endoftext|>"), 1u);
+}
+
+// More words than a count remembers, each twice, some longer than it remembers.
+TEST(Encoding, ACountIsTheNumberOfTokens) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) {
+    absl::StrAppend(&text, " ", std::string(static_cast<size_t>(i % 30), 'a' + i % 26), i / 2);
+  }
+  for (const Encoding* encoding : {&Cl100kBase(), &O200kBase()}) {
+    EXPECT_EQ(encoding->Count(text), encoding->Encode(text).size());
+  }
 }
 
 TEST(Encoding, WhatIsNotUtf8IsAReplacementCharacterEach) {
