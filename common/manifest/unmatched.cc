@@ -9,12 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "common/base/glob.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/dsl/languages.h"
 #include "common/job/source_spec.h"
@@ -67,6 +70,37 @@ std::vector<std::string> GetMarkers(const dsl::Language& language) {
   }
   if (language.makers.empty()) return {std::string(language.markers.front())};
   return {absl::StrCat(language.makers.front().names.front(), "(")};
+}
+
+// Returns whether a maker of the language has the last part of the marker's name: "@T.prim_func" is
+// TVM's and TileLang's.
+bool HasMakerOf(const dsl::Language& language, absl::string_view marker) {
+  const absl::string_view word = LastPart(absl::StripSuffix(marker, "("));
+  return std::any_of(language.makers.begin(), language.makers.end(), [&](const auto& makers) {
+    return std::any_of(makers.names.begin(), makers.names.end(),
+                       [&](absl::string_view name) { return LastPart(name) == word; });
+  });
+}
+
+// The languages of the kernels of each file.
+using LanguagesByPath = absl::flat_hash_map<absl::string_view, std::set<const dsl::Language*>>;
+
+LanguagesByPath FindLanguages(const v1::KernelShard& shard) {
+  LanguagesByPath languages;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+    if (language != nullptr) languages[kernel.path()].insert(language);
+  }
+  return languages;
+}
+
+// Returns whether the marker in a file is that of another language, whose kernels the file has.
+bool IsOfOtherLanguage(const LanguagesByPath& languages, absl::string_view path,
+                       absl::string_view marker) {
+  const auto found = languages.find(path);
+  return found != languages.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](const dsl::Language* other) { return HasMakerOf(*other, marker); });
 }
 
 int64_t CountTimes(absl::string_view text, absl::string_view marker) {
@@ -180,6 +214,7 @@ Unmatched ReadUnmatched(absl::string_view json) {
 MarkerCounts CountMarkers(const ShardView& view) {
   MarkerCounts counts;
   if (view.files == nullptr) return counts;
+  const LanguagesByPath languages = FindLanguages(*view.kernels);
   for (const dsl::Language& language : dsl::Languages()) {
     const auto& kernels = view.kernels->kernels();
     if (std::any_of(kernels.begin(), kernels.end(),
@@ -189,7 +224,7 @@ MarkerCounts CountMarkers(const ShardView& view) {
     for (const std::string& marker : GetMarkers(language)) {
       for (const v1::SourceFile& file : view.files->files()) {
         const int64_t times = CountTimes(file.content(), marker);
-        if (times == 0) continue;
+        if (times == 0 || IsOfOtherLanguage(languages, file.path(), marker)) continue;
         MarkerCount& count = counts[{std::string(language.name), marker}];
         count.times += times;
         ++count.files;

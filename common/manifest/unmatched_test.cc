@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
@@ -68,6 +69,11 @@ class UnmatchedTest : public ::testing::Test {
         shard.add_files()->set_path(path);
         shard.mutable_files()->rbegin()->set_content(text);
         if (text == "kernel") kernels.add_kernels()->set_dsl(dsl::kTriton);
+        if (absl::StartsWith(text, "import tilelang")) {
+          v1::Kernel& kernel = *kernels.add_kernels();
+          kernel.set_dsl("tilelang");
+          kernel.set_path(path);
+        }
       }
       EXPECT_THAT(finder.VisitTree(i, tree), IsOk());
       ShardView view;
@@ -203,6 +209,15 @@ TEST_F(UnmatchedTest, MarkersWithoutAKernelAreCountedWithTheirFiles) {
                           "found; 1 file: k.cu",
                           "sources[2] c: \"pallas_call(\" is there 1 time, and no pallas kernel is "
                           "found; 1 file: k.py"));
+}
+
+TEST_F(UnmatchedTest, AMarkerOfTwoLanguagesIsThatOfTheFilesKernels) {
+  const std::string text = "@T.prim_func\ndef f(): ...\n";
+  AddSource("a", {{"a.py", absl::StrCat("import tilelang\n", text)}, {"b.py", text}}, {"**/*.py"})
+      .add_languages("tvm");
+  Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(Find(), ElementsAre("marker sources[0]: a: \"@T.prim_func\" is there 1 time, and no "
+                                  "tvm kernel is found; 1 file: b.py"));
 }
 
 TEST_F(UnmatchedTest, ALicenceListThatRejectsAllIsNamedAndTheDatasetIsEmpty) {
