@@ -230,7 +230,7 @@ void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
   row->set_source(kernel.source());
   row->set_module(kernel.module());
   row->set_prompt_context(kernel.prompt_context());
-  CopyFields(kernel.pieces(), row->mutable_pieces());
+  FillPieces(kernel.pieces(), row->mutable_pieces());
   row->set_self_contained(kernel.self_contained());
   *row->mutable_free_names() = kernel.free_names();
   CopyFields(kernel.unresolved_names(), row->mutable_unresolved_names());
@@ -346,6 +346,11 @@ bool HasSignature(const v1::CompileResult& result, const v1::CompiledKernel& com
 }
 
 }  // namespace
+
+void FillPieces(const google::protobuf::RepeatedPtrField<v1::ModulePiece>& pieces,
+                google::protobuf::RepeatedPtrField<v1::KernelRow::Piece>* to) {
+  CopyFields(pieces, to);
+}
 
 // Sizes exist only for a kernel that compiled; for others they stay unset.
 void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to) {

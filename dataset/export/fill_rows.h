@@ -39,6 +39,9 @@ void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1
 
 void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to);
 
+void FillPieces(const google::protobuf::RepeatedPtrField<v1::ModulePiece>& pieces,
+                google::protobuf::RepeatedPtrField<v1::KernelRow::Piece>* to);
+
 // `kernels` are the ids of the kept kernels that the file has.
 void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels, v1::FileRow* row);
 

@@ -232,6 +232,9 @@ class HistoryWriter {
       if (rules.opt_out.Names(version->path(), {absl::string_view(version->sha256())})) {
         return "opt_out";
       }
+      for (const v1::ModulePiece& piece : version->pieces()) {
+        if (!piece.path().empty() && rules.opt_out.Names(piece.path(), {})) return "opt_out";
+      }
       for (const std::string* text :
            {&version->source(), &version->module(), &version->launcher()}) {
         if (guard_.Withholds(*text)) return "holdout";
@@ -289,6 +292,7 @@ class HistoryWriter {
     out->set_source(version.source());
     out->set_sha256(version.sha256());
     out->set_module(version.module());
+    FillPieces(version.pieces(), out->mutable_pieces());
     out->set_launcher(version.launcher());
     out->set_dsl(version.dsl());
     out->set_role(version.role());

@@ -55,8 +55,9 @@ struct HistorySinks {
 //
 // A version of a kernel may get out where a kernel may. So a change is withheld, and counted by its
 // reason, if its kernel at the pinned commit is rejected ("rejected") or contaminated
-// ("contaminated"); if an entry of the opt-out names a version ("opt_out"); if a version is like a
-// holdout's text or has opted-out text ("holdout"); if it has a secret that the policy rejects
+// ("contaminated"); if an entry of the opt-out names a version, or the file of a piece of its
+// module ("opt_out"); if a version is like a holdout's text or has opted-out text ("holdout"); if
+// it has a secret that the policy rejects
 // ("secret"); if the kernel is gone and the source's kernels have more than one licence, or one
 // that is not known ("license"); and if the licence rests on a file of the tree that was missing or
 // another one at the commit ("license_files"). Errors are those of the store and the tables.

@@ -105,12 +105,43 @@ class HistoryWriterTest : public ExporterTest {
     return ExportHistory();
   }
 
+  // Gives a version a module with a helper of another file.
+  static void AddPieces(const std::string& helper, v1::KernelVersion* version) {
+    version->set_module("def helper(): pass\n" + version->source());
+    v1::ModulePiece& piece = *version->add_pieces();
+    piece.set_path(helper);
+    piece.set_first_line(3);
+    piece.set_last_line(3);
+    piece.set_kind(v1::Definition::KIND_FUNCTION);
+    v1::ModulePiece& own = *version->add_pieces();
+    own.set_path("z.py");
+    own.set_first_line(version->first_line());
+    own.set_last_line(version->last_line());
+    own.set_kind(v1::Definition::KIND_FUNCTION);
+  }
+
   Json Withheld() { return Json::parse(File("report.json"))["history"]["withheld"]; }
 
   v1::ChangeShard shard_;
   v1::KernelShard kernels_;
   v1::CompiledShard compiled_;
 };
+
+TEST_F(HistoryWriterTest, AModuleNamesItsPiecesAndTakesNoneOfAFileThatIsOptedOut) {
+  AddPieces("helpers.py", AddChange("c", 0).mutable_after());
+  AddPieces("lib/private.py", AddChange("d", 0).mutable_before());
+  v1::OptOut& entry = *manifest_.add_opt_out();
+  entry.set_repository("https://example.org/a");
+  entry.set_path("lib/**");
+  ASSERT_THAT(ExportHistory(), IsOk());
+  const std::vector<Json> rows = Lines("history.jsonl");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["before"]["pieces"], Json::array());
+  EXPECT_EQ(rows[0]["after"]["pieces"][0]["path"], "helpers.py");
+  EXPECT_EQ(rows[0]["after"]["pieces"][0]["kind"], "function");
+  EXPECT_EQ(rows[0]["after"]["pieces"][0]["first_line"], 3);
+  EXPECT_EQ(Withheld(), (Json{{"opt_out", 1}}));
+}
 
 TEST_F(HistoryWriterTest, ARowNamesItsKernelAndItsCommit) {
   v1::KernelChange& change = AddChange("c", 0);

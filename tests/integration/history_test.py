@@ -176,6 +176,42 @@ class History(Repository):
         self.assertFalse((out / "history.jsonl").exists())
 
 
+def helper(factor):
+    return f"import triton\n\n\n@triton.jit\ndef grow(x):\n    return x * {factor}\n"
+
+
+class Imports(Repository):
+    """A version is linked from the files of its commit."""
+
+    def test_a_version_has_the_helpers_of_its_commit_wherever_it_is_made(self):
+        user = HEAD + "from lib.helpers import grow\n\n\n" + SCALE.replace("* 2", "* grow(2)")
+        self.commit({"LICENSE": harness.MIT_TEXT, "lib/__init__.py": "", "lib/helpers.py": helper(3), "lib/host.py": "A = 1\n",
+                     "lib/ops.py": user}, "start")
+        self.commit({"lib/helpers.py": helper(5)}, "Change the helper alone")
+        self.commit({"lib/ops.py": user.replace("grow(2)", "grow(4)")}, "Take 4")
+        self.commit({"lib/helpers.py": None, "lib/tools.py": helper(7),
+                     "lib/ops.py": user.replace("grow(2)", "grow(6)").replace("lib.helpers", "lib.tools")}, "Move the helper")
+        out = self.folder / "out"
+        harness.crawl(self.job("asked"), out, self.folder / "data")
+        self.assertEqual(row_schema.problems(out), [])
+        newer, older = (row for row in self.rows(out) if row["after"]["name"] == "scale_kernel")
+        sides = [older["before"], older["after"], newer["before"], newer["after"]]
+        for side, factor in zip(sides, (5, 5, 5, 7)):
+            self.assertIn(f"return x * {factor}\n", side["module"])
+            self.assertIn(side["source"], side["module"])
+        self.assertEqual([piece["path"] for piece in sides[2]["pieces"] if "ops" not in piece["path"]], ["lib/helpers.py"])
+        self.assertEqual([piece["path"] for piece in sides[3]["pieces"] if "ops" not in piece["path"]], ["lib/tools.py"])
+
+        harness.crawl(self.job("asked"), self.folder / "one", self.folder / "one-data", "--workers", "1")
+        harness.crawl(self.job("asked"), self.folder / "again", self.folder / "data")
+        harness.crawl(out / "job.lock.yaml", self.folder / "lock", self.folder / "lock-data")
+        with harness.Cluster(self.folder / "cluster") as cluster:
+            cluster.start_workers()
+            cluster.client("submit", self.job("asked"), "--out", self.folder / "there")
+        for other in ("one", "again", "lock", "there"):
+            self.assertEqual(harness.tree_hashes(self.folder / other), harness.tree_hashes(out), other)
+
+
 COMPILE = "compile: {toolchains: [triton-3.9.0], targets: ['cuda:90'], keep: [ttir]}\n"
 
 

@@ -13,6 +13,7 @@
 #include "common/source_files/source_files.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/history.pb.h"
+#include "services/fetcher/core/history/may_hold_kernel.h"
 #include "services/fetcher/core/selection/file_policy.h"
 #include "services/fetcher/core/sharder.h"
 #include "services/fetcher/server/sources.h"
@@ -33,10 +34,13 @@ absl::StatusOr<int64_t> ParseDay(const std::string& day) {
   return absl::ToUnixSeconds(time);
 }
 
-// Adds the paths that may hold kernels at the pinned commit. A file that cannot be read holds none.
-void FindMarkedFiles(Snapshot& snapshot, const HistoryLimits& limits, HistoryRequest& request) {
+// Adds the Python files of the pinned commit, and the paths that may hold kernels there. A file
+// that cannot be read holds none.
+void FindFilesAtHead(Snapshot& snapshot, const HistoryLimits& limits, HistoryRequest& request) {
   for (const Entry& entry : snapshot.listing().files) {
-    if (entry.kind != EntryKind::kFile || !request.wanted(entry.path)) continue;
+    if (entry.kind != EntryKind::kFile || !request.importable(entry.path)) continue;
+    if (absl::EndsWith(entry.path, ".py")) request.python_files[entry.path] = entry.id;
+    if (!request.wanted(entry.path)) continue;
     const absl::StatusOr<int64_t> size = snapshot.Size(entry);
     if (!size.ok() || *size > limits.file_bytes) continue;
     const absl::StatusOr<std::string> content = snapshot.Read(entry);
@@ -79,10 +83,13 @@ absl::Status AddHistory(Snapshot& snapshot, const v1::Source& source, const Hist
   request.commit = source.ref();
   request.depth = asked.depth();
   ASSIGN_OR_RETURN(request.since, ParseDay(asked.since()));
-  request.wanted = [&](absl::string_view path) {
-    return globs.Matches(path) && of_history.Matches(path) && !IsUnsafePath(path);
+  request.importable = [&](absl::string_view path) {
+    return globs.Matches(path) && !IsUnsafePath(path);
   };
-  FindMarkedFiles(snapshot, limits, request);
+  request.wanted = [&](absl::string_view path) {
+    return request.importable(path) && of_history.Matches(path);
+  };
+  FindFilesAtHead(snapshot, limits, request);
   for (const Entry& license : snapshot.listing().licenses) {
     if (absl::StrContains(license.path, '/') || license.kind != EntryKind::kFile) continue;
     if (source_files::GetKind(license.path) != source_files::Kind::kLicense) continue;
@@ -96,6 +103,8 @@ absl::Status AddHistory(Snapshot& snapshot, const v1::Source& source, const Hist
   worker::AddCounter(result, "history.commits_with_kernels", walked.index.commits_size());
   worker::AddCounter(result, "history.versions", walked.index.versions());
   worker::AddCounter(result, "history.probed", walked.index.probed());
+  worker::AddCounter(result, "bytes.history.versions", walked.version_bytes);
+  worker::AddCounter(result, "bytes.history.imported", walked.imported_bytes);
   worker::AddCounter(result, "bytes.history", snapshot.listing().bytes_received - received);
   return absl::OkStatus();
 }

@@ -12,7 +12,9 @@ namespace kernelmill::fetcher {
 
 // Walks the history that a fetched source asks for, and adds its outputs "history" and "versions"
 // to the result. Counters: history.commits (walked over), history.commits_with_kernels,
-// history.versions, history.probed and bytes.history (received for it, of bytes.received).
+// history.versions, history.probed, bytes.history (received for it, of bytes.received), and the
+// sizes of the versions, bytes.history.versions, and of what only others import,
+// bytes.history.imported.
 // FAILED_PRECONDITION: the source has no commits, or the history exceeds a limit. Other errors are
 // those of WalkHistory and the store.
 absl::Status AddHistory(Snapshot& snapshot, const v1::Source& source, const HistoryLimits& limits,

@@ -38,16 +38,34 @@ bool IsFollowed(const v1::Kernel& kernel) {
          kernel.string_begin() == 0 && !kernel.has_json_pointer() && !kernel.has_context();
 }
 
+// A file on one side of a commit, with the files that it imports there.
+struct Side {
+  std::string path, id;
+  std::vector<const v1::ImportedFile*> imports;
+
+  // The same for sides whose kernels are the same.
+  std::string MakeKey() const {
+    const std::string zero(1, '\0');
+    std::string key = absl::StrCat(path, zero, id);
+    for (const v1::ImportedFile* file : imports) {
+      absl::StrAppend(&key, zero, file->path(), zero, file->id());
+    }
+    return key;
+  }
+};
+
 // The contents of versions by their ids, and their kernels as long as a commit may ask for them.
 class Versions {
  public:
   Versions(const v1::SourceTree& tree, const dsl::LanguageSet& wanted,
            const python::PythonParser& parser)
-      : parser_(parser),
-        wanted_(wanted),
-        languages_(tree.languages().begin(), tree.languages().end()) {}
+      : parser_(parser), wanted_(wanted) {
+    *tree_.mutable_languages() = tree.languages();
+  }
 
+  // `inputs` must outlive this object. DATA_LOSS: a file imports one that the index does not have.
   absl::Status Load(const HistoryInputs& inputs) {
+    index_ = &inputs.index;
     for (size_t i = 0; i < inputs.versions; ++i) {
       ASSIGN_OR_RETURN(v1::VersionShard shard, inputs.read_versions(i));
       for (v1::FileVersion& version : *shard.mutable_versions()) {
@@ -56,54 +74,125 @@ class Versions {
     }
     for (const v1::HistoryCommit& commit : inputs.index.commits()) {
       for (const v1::HistoryFile& file : commit.files()) {
-        ++uses_[file.before()];
-        ++uses_[file.after()];
+        for (const bool after : {false, true}) {
+          ASSIGN_OR_RETURN(const Side side, GetSide(file, after));
+          ++uses_[side.MakeKey()];
+          UseText(side.path, side.id);
+          for (const v1::ImportedFile* imported : side.imports) {
+            UseText(imported->path(), imported->id());
+          }
+        }
       }
     }
     return absl::OkStatus();
   }
 
-  // Returns the kernels of a version, extracted as a file of that path; null if it has no content
-  // here. The result holds until Release.
-  absl::StatusOr<const VersionKernels*> Get(const std::string& id, const std::string& path) {
-    const auto known = kernels_.find(id);
-    if (known != kernels_.end()) return known->second.get();
-    const auto content = contents_.find(id);
-    if (id.empty() || content == contents_.end()) return nullptr;
-    v1::FileShard file;
-    file.add_files()->set_path(path);
-    file.mutable_files(0)->set_content(content->second);
-    ASSIGN_OR_RETURN(const v1::KernelShard extracted,
-                     ExtractKernels(file, parser_, {.languages = wanted_}));
-    ASSIGN_OR_RETURN(v1::KernelShard linked, LinkSource(extracted, {}, languages_));
-    std::vector<v1::Kernel> kernels;
-    for (v1::Kernel& kernel : *linked.mutable_kernels()) {
-      if (IsFollowed(kernel)) kernels.push_back(std::move(kernel));
+  absl::StatusOr<Side> GetSide(const v1::HistoryFile& file, bool after) const {
+    Side side = {
+        after ? file.path() : file.before_path(), after ? file.after() : file.before(), {}};
+    for (const int32_t place : after ? file.after_imports() : file.before_imports()) {
+      if (place < 0 || place >= index_->imported_size()) {
+        return absl::DataLossError("a file imports one that its history does not have");
+      }
+      side.imports.push_back(&index_->imported(place));
     }
-    with_kernels_ += kernels.empty() ? 0 : 1;
-    auto& made = kernels_[id];
+    return side;
+  }
+
+  // Returns the kernels of a version, linked with what it imports; null if it has no content here.
+  // The result holds until Release.
+  absl::StatusOr<const VersionKernels*> Get(const Side& side) {
+    const std::string key = side.MakeKey();
+    const auto known = kernels_.find(key);
+    if (known != kernels_.end()) return known->second.get();
+    if (!contents_.contains(side.id)) return nullptr;
+    ASSIGN_OR_RETURN(std::vector<v1::Kernel> kernels, Link(side));
+    if (!kernels.empty()) with_kernels_.insert(side.id);
+    auto& made = kernels_[key];
     made = std::make_unique<VersionKernels>(MakeVersion(std::move(kernels)));
     return made.get();
   }
 
   // Returns how many versions hold kernels, of those that Get has read.
-  int64_t with_kernels() const { return with_kernels_; }
+  int64_t with_kernels() const { return static_cast<int64_t>(with_kernels_.size()); }
 
-  // Ends one use of a version; after the last one its kernels are forgotten.
-  void Release(const std::string& id) {
-    if (--uses_[id] > 0) return;
-    kernels_.erase(id);
-    contents_.erase(id);
+  // Ends one use of a side; after the last one its kernels are forgotten.
+  void Release(const Side& side) {
+    const std::string key = side.MakeKey();
+    if (--uses_[key] == 0) kernels_.erase(key);
+    ReleaseText(side.path, side.id);
+    for (const v1::ImportedFile* file : side.imports) ReleaseText(file->path(), file->id());
   }
 
  private:
+  static std::string MakeTextKey(const std::string& path, const std::string& id) {
+    return absl::StrCat(path, std::string(1, '\0'), id);
+  }
+
+  void UseText(const std::string& path, const std::string& id) {
+    ++text_uses_[MakeTextKey(path, id)];
+    ++content_uses_[id];
+  }
+
+  void ReleaseText(const std::string& path, const std::string& id) {
+    const std::string key = MakeTextKey(path, id);
+    if (--text_uses_[key] == 0) extracted_.erase(key);
+    if (--content_uses_[id] == 0) contents_.erase(id);
+  }
+
+  // Returns what is extracted of a text as a file of that path; null if it has no content here.
+  absl::StatusOr<const v1::KernelShard*> Extract(const std::string& path, const std::string& id) {
+    const std::string key = MakeTextKey(path, id);
+    const auto known = extracted_.find(key);
+    if (known != extracted_.end()) return known->second.get();
+    const auto content = contents_.find(id);
+    if (id.empty() || content == contents_.end()) return nullptr;
+    v1::FileShard file;
+    file.add_files()->set_path(path);
+    file.mutable_files(0)->set_content(content->second);
+    ASSIGN_OR_RETURN(v1::KernelShard shard, ExtractKernels(file, parser_, {.languages = wanted_}));
+    auto& extracted = extracted_[key];
+    extracted = std::make_unique<v1::KernelShard>(std::move(shard));
+    return extracted.get();
+  }
+
+  // Links the file as if the source had what it imports and no other file.
+  absl::StatusOr<std::vector<v1::Kernel>> Link(const Side& side) {
+    v1::SourceTree tree = tree_;
+    tree.add_files()->set_path(side.path);
+    std::vector<const v1::KernelShard*> shards;
+    ASSIGN_OR_RETURN(shards.emplace_back(), Extract(side.path, side.id));
+    for (const v1::ImportedFile* imported : side.imports) {
+      v1::FileEntry& file = *tree.add_files();
+      file.set_path(imported->path());
+      file.set_support(true);
+      ASSIGN_OR_RETURN(const v1::KernelShard* const shard,
+                       Extract(imported->path(), imported->id()));
+      if (shard != nullptr) shards.push_back(shard);
+    }
+    std::vector<v1::Kernel> kernels;
+    const auto write = [&](size_t, v1::KernelShard linked) {
+      for (v1::Kernel& kernel : *linked.mutable_kernels()) {
+        if (IsFollowed(kernel)) kernels.push_back(std::move(kernel));
+      }
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(
+        LinkSource(tree, {shards.size(), [&](size_t i) { return *shards[i]; }}, {}, write)
+            .status());
+    return kernels;
+  }
+
   const python::PythonParser& parser_;
   const dsl::LanguageSet wanted_;
-  const std::vector<std::string> languages_;
-  int64_t with_kernels_ = 0;
-  absl::flat_hash_map<std::string, std::string> contents_;
-  absl::flat_hash_map<std::string, int64_t> uses_;
-  absl::flat_hash_map<std::string, std::unique_ptr<VersionKernels>> kernels_;
+  v1::SourceTree tree_;  // without files
+  const v1::HistoryIndex* index_ = nullptr;
+  absl::flat_hash_set<std::string> with_kernels_;                                 // ids
+  absl::flat_hash_map<std::string, std::string> contents_;                        // by id
+  absl::flat_hash_map<std::string, int64_t> uses_, text_uses_;                    // by key
+  absl::flat_hash_map<std::string, int64_t> content_uses_;                        // by id
+  absl::flat_hash_map<std::string, std::unique_ptr<v1::KernelShard>> extracted_;  // by text key
+  absl::flat_hash_map<std::string, std::unique_ptr<VersionKernels>> kernels_;     // by key
 };
 
 struct Lineage {
@@ -197,8 +286,10 @@ class ChangeFinder {
     std::vector<FileSides> files;
     for (const v1::HistoryFile& file : commit.files()) {
       FileSides sides = {file.before_path(), file.path(), nullptr, nullptr};
-      ASSIGN_OR_RETURN(sides.before, versions_.Get(file.before(), file.before_path()));
-      ASSIGN_OR_RETURN(sides.after, versions_.Get(file.after(), file.path()));
+      ASSIGN_OR_RETURN(const Side before, versions_.GetSide(file, false));
+      ASSIGN_OR_RETURN(const Side after, versions_.GetSide(file, true));
+      ASSIGN_OR_RETURN(sides.before, versions_.Get(before));
+      ASSIGN_OR_RETURN(sides.after, versions_.Get(after));
       files.push_back(std::move(sides));
     }
     const std::vector<KernelMatch> matches = MatchKernels(files);
@@ -211,8 +302,10 @@ class ChangeFinder {
     CountSides(files, matches);
     GoBack(commit, files, matches);
     for (const v1::HistoryFile& file : commit.files()) {
-      versions_.Release(file.before());
-      versions_.Release(file.after());
+      for (const bool after : {false, true}) {
+        ASSIGN_OR_RETURN(const Side side, versions_.GetSide(file, after));
+        versions_.Release(side);
+      }
     }
     return absl::OkStatus();
   }
@@ -306,8 +399,10 @@ class ChangeFinder {
     out->set_sha256(kernel.sha256());
     if (kernel.self_contained() && kernel.module().size() <= options_.max_module_bytes) {
       out->set_module(kernel.module());
+      *out->mutable_pieces() = kernel.pieces();
     }
-    if (kernel.launcher().text().size() <= options_.max_module_bytes) {
+    if (kernel.launcher().path() == kernel.path() &&
+        kernel.launcher().text().size() <= options_.max_module_bytes) {
       out->set_launcher(kernel.launcher().text());
     }
     out->set_dsl(kernel.dsl());

@@ -42,10 +42,10 @@ struct HistoryOutputs {
 // once. Kernels in strings and in documents are left out. Errors are those of `inputs` and
 // `outputs`, and DEADLINE_EXCEEDED if this machine was too slow for a file.
 //
-// The basic idea: each version of a file is extracted, and linked alone. From the
-// newest commit to the oldest, MatchKernels pairs both sides, and the pairs carry the lineages that
-// begin with the linked kernels back through names and files. A kernel that no linked one leads to
-// begins a lineage of its own.
+// The basic idea: each version of a file is extracted, and linked with the files that it imports at
+// that commit. From the newest commit to the oldest, MatchKernels pairs both sides, and the pairs
+// carry the lineages that begin with the linked kernels back through names and files. A kernel that
+// no linked one leads to begins a lineage of its own.
 absl::Status FindChanges(const v1::SourceTree& tree, const HistoryInputs& inputs,
                          const python::PythonParser& parser, const HistoryOutputs& outputs,
                          const HistoryOptions& options = {});

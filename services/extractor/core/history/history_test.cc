@@ -23,6 +23,16 @@ std::string Text(absl::string_view name, absl::string_view value) {
                       value, ")\n");
 }
 
+// A kernel whose helper is in another file, and that helper.
+std::string Scaling(absl::string_view value) {
+  return absl::StrCat("from .scale import scale\n", Text("k", absl::StrCat("scale(", value, ")")));
+}
+
+std::string Scale(absl::string_view value) {
+  return absl::StrCat("import triton\n\n\n@triton.jit\ndef scale(x):\n    return x * ", value,
+                      "\n");
+}
+
 // A history that is made commit by commit, the newest first.
 class FindChangesTest : public ::testing::Test {
  protected:
@@ -55,6 +65,18 @@ class FindChangesTest : public ::testing::Test {
       out.set_before(Version(file.path, file.before));
       out.set_after(Version(file.path, file.after));
     }
+  }
+
+  // Makes the file that was added last import another one on a side; an empty text: only its name
+  // counts.
+  void Import(bool after, const std::string& path, const std::string& text) {
+    v1::HistoryCommit& commit = *inputs_.index.mutable_commits()->rbegin();
+    v1::HistoryFile& file = *commit.mutable_files()->rbegin();
+    (after ? file.mutable_after_imports() : file.mutable_before_imports())
+        ->Add(inputs_.index.imported_size());
+    v1::ImportedFile& imported = *inputs_.index.add_imported();
+    imported.set_path(path);
+    imported.set_id(Version(path, text));
   }
 
   // `head`: the files at the pinned commit.
@@ -167,6 +189,43 @@ TEST_F(FindChangesTest, AVersionThatNeedsAnotherFileIsNotCompiled) {
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_FALSE(changes[0].before().has_compiled());
   EXPECT_TRUE(compiled_.empty());
+}
+
+TEST_F(FindChangesTest, AVersionHasWhatItImportsAtItsCommit) {
+  Commit("2", {{"", Scaling("2"), "a/f.py", Scaling("3")}});
+  Import(false, "a/scale.py", Scale("8"));
+  Import(true, "a/scale.py", Scale("9"));
+  Commit("1", {{"", Scaling("1"), "a/f.py", Scaling("2")}});
+  Import(false, "a/scale.py", Scale("7"));
+  Import(true, "a/scale.py", Scale("7"));
+  const std::vector<v1::KernelChange> changes =
+      Find({{"a/f.py", Scaling("3")}, {"a/scale.py", Scale("9")}});
+  ASSERT_EQ(changes.size(), 2u) << "the change of a helper does not count, nor do imported files";
+  EXPECT_THAT(changes[0].after().module(), ::testing::HasSubstr("return x * 9\n"));
+  EXPECT_THAT(changes[0].before().module(), ::testing::HasSubstr("return x * 8\n"));
+  EXPECT_THAT(changes[1].after().module(), ::testing::HasSubstr("return x * 7\n"));
+  EXPECT_EQ(changes[0].before().source(), changes[1].after().source());
+  EXPECT_EQ(compiled_.size(), 4u);
+  std::vector<std::string> paths;
+  for (const v1::ModulePiece& piece : changes[0].after().pieces()) paths.push_back(piece.path());
+  EXPECT_THAT(paths, ElementsAre("a/f.py", "a/f.py", "a/scale.py", "a/f.py"));
+}
+
+TEST_F(FindChangesTest, AnImportIsResolvedAsTheFilesAtItsCommitSay) {
+  const std::string absolute = absl::StrCat("from a.scale import scale\n", Text("k", "scale(1)"));
+  Commit("1", {{"", absolute, "src/a/f.py", absolute + "\n\nx = 1\n"}});
+  Import(false, "src/a/__init__.py", "");
+  Import(false, "src/a/scale.py", Scale("7"));
+  Commit("0", {{"", Text("k", "1"), "src/a/f.py", absolute}});
+  Import(true, "src/a/__init__.py", "");
+  Import(true, "src/a/scale.py", Scale("7"));
+  const std::vector<v1::KernelChange> changes = Find({});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_THAT(changes[0].after().module(), ::testing::HasSubstr("return x * 7\n"));
+  inputs_.index.mutable_commits(0)->mutable_files(0)->add_after_imports(9);
+  HistoryOutputs none;
+  EXPECT_EQ(FindChanges({}, inputs_, python::StandardParser(), none).code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST_F(FindChangesTest, AFileThatIsOnlyMovedIsNoChange) {

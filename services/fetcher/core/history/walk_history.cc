@@ -13,9 +13,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
-#include "common/dsl/languages.h"
 #include "services/fetcher/core/history/followed_files.h"
-#include "services/fetcher/core/selection/file_policy.h"
+#include "services/fetcher/core/history/imported_files.h"
+#include "services/fetcher/core/history/may_hold_kernel.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -43,12 +43,15 @@ class HistoryWalk {
   absl::StatusOr<WalkedHistory> Run() {
     RETURN_IF_ERROR(objects_.BringCommits(request_.commit, request_.depth + 1));
     RETURN_IF_ERROR(ReadCommits());
-    RETURN_IF_ERROR(FindChangedFiles(objects_, request_.wanted, limits_.diff, steps_));
+    RETURN_IF_ERROR(FindChangedFiles(objects_, request_.importable, limits_.diff, steps_));
+    ImportedFiles imported(objects_, request_.python_files, steps_, limits_.imported);
+    TakeWanted();
     FollowedFiles followed(steps_, request_.at_head);
     RETURN_IF_ERROR(Follow(followed));
     RETURN_IF_ERROR(BringVersions(followed.selected()));
     RETURN_IF_ERROR(ReadVersions(followed.selected()));
-    RETURN_IF_ERROR(AddCommits(followed.selected()));
+    RETURN_IF_ERROR(BringImported(followed.selected(), imported));
+    RETURN_IF_ERROR(AddCommits(followed.selected(), imported));
     out_.index.set_probed(static_cast<int64_t>(followed.probes()));
     return std::move(out_);
   }
@@ -83,6 +86,16 @@ class HistoryWalk {
     }
     out_.index.set_commits_seen(static_cast<int64_t>(steps_.size()));
     return absl::OkStatus();
+  }
+
+  // Leaves the files whose history is read.
+  void TakeWanted() {
+    for (HistoryStep& step : steps_) {
+      step.files.erase(
+          std::remove_if(step.files.begin(), step.files.end(),
+                         [this](const ChangedFile& file) { return !request_.wanted(file.path); }),
+          step.files.end());
+    }
   }
 
   absl::Status Follow(FollowedFiles& followed) {
@@ -154,7 +167,7 @@ class HistoryWalk {
 
   absl::Status ReadVersions(const std::vector<std::vector<v1::HistoryFile>>& selected) {
     std::map<std::string, VersionRef> versions;
-    int64_t bytes = 0;
+    int64_t& bytes = out_.version_bytes;
     for (size_t step = 0; step < steps_.size(); ++step) {
       for (const v1::HistoryFile& file : selected[step]) {
         RETURN_IF_ERROR(AddVersion(file.before(), file.before_path(), versions, bytes));
@@ -189,13 +202,48 @@ class HistoryWalk {
     return !id.empty() && !unmarked_.contains(id) && !lost_.contains(id);
   }
 
+  // Brings what the versions import. A file that is a version itself is there already.
+  absl::Status BringImported(const std::vector<std::vector<v1::HistoryFile>>& selected,
+                             ImportedFiles& imported) {
+    std::vector<ImportedFiles::Version> versions;
+    for (size_t side = 0; side <= steps_.size(); ++side) {
+      if (side > 0) {
+        for (const v1::HistoryFile& file : selected[side - 1]) {
+          if (HasKernels(file.before()))
+            versions.push_back({file.before_path(), file.before(), side});
+        }
+      }
+      if (side == steps_.size()) break;
+      for (const v1::HistoryFile& file : selected[side]) {
+        if (HasKernels(file.after())) versions.push_back({file.path(), file.after(), side});
+      }
+    }
+    RETURN_IF_ERROR(imported.Bring(versions, out_.version_bytes));
+    *out_.index.mutable_imported() = {imported.files().begin(), imported.files().end()};
+    std::map<std::string, VersionRef> all;
+    for (VersionRef& version : out_.versions) all.emplace(version.id, std::move(version));
+    for (const auto& [id, blob] : imported.blobs()) {
+      if (all.emplace(id, VersionRef{id, blob.first, blob.second}).second)
+        out_.imported_bytes += blob.second;
+    }
+    out_.versions.clear();
+    for (auto& [id, version] : all) out_.versions.push_back(std::move(version));
+    return absl::OkStatus();
+  }
+
   // Commits whose files hold no kernel on either side are left out.
-  absl::Status AddCommits(const std::vector<std::vector<v1::HistoryFile>>& selected) {
+  absl::Status AddCommits(const std::vector<std::vector<v1::HistoryFile>>& selected,
+                          const ImportedFiles& imported) {
     RETURN_IF_ERROR(ReadHeadLicenses());
     for (size_t i = 0; i < steps_.size(); ++i) {
       std::vector<v1::HistoryFile> files;
       for (const v1::HistoryFile& file : selected[i]) {
-        if (HasKernels(file.before()) || HasKernels(file.after())) files.push_back(file);
+        if (!HasKernels(file.before()) && !HasKernels(file.after())) continue;
+        v1::HistoryFile& out = files.emplace_back(file);
+        const auto& before = imported.GetPlaces(file.before_path(), i + 1);
+        const auto& after = imported.GetPlaces(file.path(), i);
+        out.mutable_before_imports()->Assign(before.begin(), before.end());
+        out.mutable_after_imports()->Assign(after.begin(), after.end());
       }
       if (files.empty()) continue;
       std::sort(files.begin(), files.end(), [](const v1::HistoryFile& a, const v1::HistoryFile& b) {
@@ -276,34 +324,7 @@ class HistoryWalk {
   WalkedHistory out_;
 };
 
-bool IsWordByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
-
-// Says whether a text names a "jit" that is not another library's, such as torch.jit.
-bool NamesJit(absl::string_view content) {
-  constexpr absl::string_view kJit = "jit";
-  for (size_t at = content.find(kJit); at != absl::string_view::npos;
-       at = content.find(kJit, at + 1)) {
-    const size_t end = at + kJit.size();
-    if (end < content.size() && IsWordByte(content[end])) continue;
-    if (at == 0) return true;
-    if (IsWordByte(content[at - 1])) continue;
-    if (content[at - 1] != '.') return true;
-    size_t begin = at - 1;
-    while (begin > 0 && IsWordByte(content[begin - 1])) --begin;
-    if (!dsl::IsOtherJit(content.substr(begin, at - 1 - begin))) return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-bool MayHoldKernel(absl::string_view content) {
-  if (!ContentSkipReason(content).empty()) return false;
-  for (const absl::string_view word : {"pallas", "__global__", "__device__"}) {
-    if (absl::StrContains(content, word)) return true;
-  }
-  return NamesJit(content);
-}
 
 absl::StatusOr<WalkedHistory> WalkHistory(PastObjects& objects, const HistoryRequest& request,
                                           const HistoryLimits& limits) {

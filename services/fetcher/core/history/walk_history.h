@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kernelmill/v1/history.pb.h"
 #include "services/fetcher/core/history/changed_files.h"
 #include "services/fetcher/core/history/past_objects.h"
+#include "services/fetcher/core/selection/support_files.h"
 
 namespace kernelmill::fetcher {
 
@@ -24,6 +26,7 @@ struct HistoryLimits {
   size_t probes = 50'000;
   size_t message_bytes = 64 << 10;  // a message, which is cut there
   DiffLimits diff;
+  SupportLimits imported;
 };
 
 // The question to a history.
@@ -31,10 +34,12 @@ struct HistoryRequest {
   std::string commit;  // the pinned one
   int depth = 0;       // commits, along first parents
   int64_t since = 0;   // seconds since 1970: no commit before it; 0: no such time
-  // Says whether a file's history is read.
-  std::function<bool(absl::string_view path)> wanted;
-  std::vector<std::string> at_head;        // the paths that may hold kernels at the pinned commit
-  std::vector<std::string> license_files;  // of the root, at the pinned commit
+  // Say whether a file's history is read, and whether it may be imported: more files may.
+  std::function<bool(absl::string_view path)> wanted, importable;
+  std::vector<std::string> at_head;  // the paths that may hold kernels at the pinned commit
+  // The ids of the Python files at the pinned commit that may be imported, by path.
+  std::map<std::string, std::string> python_files;
+  std::vector<std::string> license_files;  // in the root at the pinned commit
 };
 
 // A version of a file, to be put into a shard.
@@ -47,14 +52,13 @@ struct VersionRef {
 struct WalkedHistory {
   v1::HistoryIndex index;
   std::vector<VersionRef> versions;  // sorted by id; their blobs are here
+  int64_t version_bytes = 0;         // of the kernels' files
+  int64_t imported_bytes = 0;        // of the files in `versions` that only others import
 };
 
-// Says whether a text may hold a kernel, by words without which none can be made: fewer files than
-// the selection's markers, which host code has as well. A history reads each file many times.
-bool MayHoldKernel(absl::string_view content);
-
 // Walks from the pinned commit back along first parents, and brings the commits, the folders that
-// differ, and both sides of the files that may hold kernels (FollowedFiles), but nothing else.
+// differ, both sides of the files that may hold kernels (FollowedFiles), and what these import
+// (ImportedFiles), but nothing else.
 // Errors: as PastObjects and FindChangedFiles.
 absl::StatusOr<WalkedHistory> WalkHistory(PastObjects& objects, const HistoryRequest& request,
                                           const HistoryLimits& limits);

@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/core/history/may_hold_kernel.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -114,6 +116,7 @@ class WalkHistoryTest : public ::testing::Test {
   WalkHistoryTest() {
     request_.depth = 100;
     request_.wanted = [](absl::string_view path) { return !absl::StartsWith(path, "docs"); };
+    request_.importable = request_.wanted;
     request_.license_files = {"LICENSE"};
   }
 
@@ -213,6 +216,110 @@ TEST_F(WalkHistoryTest, DoesNotProbeWhatIsFarFromAllThatIsFollowed) {
               UnorderedElementsAre(Kernel(1), "plain src/ops/same.py", "plain src/above.py",
                                    "plain src/ops/in/below.py", "plain src/layers/beside.py",
                                    "plain web/app/kernels.py"));
+}
+
+// A file that takes its scale from another one, and a name for its host code from a third.
+std::string Importing(int number) {
+  return absl::StrCat(
+      "from .scale import scale\nfrom .host import run\n\n\n@triton.jit\n"
+      "def k(): return scale()  # ",
+      number, "\n\n\ndef launch(): run(k)\n");
+}
+
+std::string Calling(int number) {
+  return absl::StrCat("from b.k import j\n\n\n@triton.jit\ndef k(): j()  # ", number, "\n");
+}
+
+class ImportsTest : public WalkHistoryTest {
+ protected:
+  // The head is the last commit: `files`.
+  void WalkFrom(const std::string& head, const FakeObjects::Files& files,
+                std::vector<std::string> at_head) {
+    for (const auto& [path, text] : files) {
+      if (absl::EndsWith(path, ".py")) request_.python_files[path] = text;
+    }
+    objects_.Commit(head, files);
+    objects_.BringCommits(head, 1).IgnoreError();
+    for (const auto& [path, text] : files) objects_.BringBlobs({text}).IgnoreError();
+    objects_.blobs.clear();
+    Walk(head, std::move(at_head));
+  }
+
+  // "path id" of what a file imports on a side of the commit with this number.
+  std::vector<std::string> Imports(int commit, bool after) {
+    const v1::HistoryFile& file = walked_.index.commits(commit).files(0);
+    std::vector<std::string> out;
+    for (const int32_t place : after ? file.after_imports() : file.before_imports()) {
+      const v1::ImportedFile& one = walked_.index.imported(place);
+      out.push_back(absl::StrCat(one.path(), " ", one.id()));
+    }
+    return out;
+  }
+};
+
+TEST_F(ImportsTest, AVersionHasWhatItsKernelsImportAtItsCommit) {
+  FakeObjects::Files files = {{"a/__init__.py", "all = 1"},
+                              {"a/k.py", Importing(1)},
+                              {"a/scale.py", "def scale(): return 1"},
+                              {"a/host.py", "def run(k): k()  # 1"}};
+  objects_.Commit("1", files);
+  files["a/host.py"] = "def run(k): k()  # 2";
+  files["a/scale.py"] = "def scale(): return 2";
+  objects_.Commit("2", files);
+  files["a/k.py"] = Importing(2);
+  objects_.Commit("3", files);
+  files["a/k.py"] = Importing(3);
+  files["a/scale.py"] = "def scale(): return 4";
+  WalkFrom("4", files, {"a/k.py"});
+  ASSERT_EQ(walked_.index.commits_size(), 3);
+  EXPECT_THAT(Imports(0, true), ElementsAre("a/__init__.py ", "a/scale.py def scale(): return 4"));
+  EXPECT_THAT(Imports(0, false), ElementsAre("a/__init__.py ", "a/scale.py def scale(): return 2"));
+  EXPECT_THAT(Imports(1, true), ElementsAre("a/__init__.py ", "a/scale.py def scale(): return 2"));
+  EXPECT_THAT(Imports(2, true), ElementsAre("a/__init__.py ", "a/scale.py def scale(): return 1"));
+  EXPECT_THAT(Imports(2, false), IsEmpty());
+  EXPECT_THAT(objects_.blobs,
+              UnorderedElementsAre(Importing(1), Importing(2), "def scale(): return 1",
+                                   "def scale(): return 2"));
+  EXPECT_EQ(walked_.imported_bytes, 3 * 21);
+  EXPECT_EQ(walked_.index.versions(), 3);
+}
+
+TEST_F(ImportsTest, ImportsAreFollowedThroughFilesThatHandANameOn) {
+  FakeObjects::Files files = {{"a/__init__.py", ""},
+                              {"a/k.py", Importing(1)},
+                              {"a/scale.py", "from a.deep import *\nfrom a.other import more\n"},
+                              {"a/deep.py", "from . import names\n\ndef scale(): return names.X\n"},
+                              {"a/names.py", "X = 1\n"},
+                              {"a/other.py", "more = 1\n"}};
+  objects_.Commit("1", files);
+  files["a/k.py"] = Importing(2);
+  WalkFrom("2", files, {"a/k.py"});
+  EXPECT_THAT(Imports(1, true), ElementsAre("a/__init__.py ", "a/deep.py " + files["a/deep.py"],
+                                            "a/names.py " + files["a/names.py"],
+                                            "a/scale.py " + files["a/scale.py"]));
+}
+
+TEST_F(ImportsTest, AFileOutsideOfTheHistorysPathsMayBeImportedButIsNotFollowed) {
+  request_.wanted = [](absl::string_view path) { return absl::StartsWith(path, "a/"); };
+  FakeObjects::Files files = {{"a/k.py", Calling(1)}, {"b/k.py", "@triton.jit\ndef j(): pass\n"}};
+  objects_.Commit("1", files);
+  files["b/k.py"] = "@triton.jit\ndef j(): return\n";
+  objects_.Commit("2", files);
+  files["a/k.py"] = Calling(2);
+  WalkFrom("3", files, {"a/k.py"});
+  ASSERT_EQ(walked_.index.commits_size(), 2);
+  EXPECT_THAT(Imports(1, true), ElementsAre("b/k.py @triton.jit\ndef j(): pass\n"));
+}
+
+TEST_F(ImportsTest, ABoundLeavesOutFartherFiles) {
+  FakeObjects::Files files = {{"a/k.py", Importing(1)},
+                              {"a/scale.py", "from a.deep import scale\n"},
+                              {"a/deep.py", "def scale(): return 1\n"}};
+  objects_.Commit("1", files);
+  files["a/k.py"] = Importing(2);
+  limits_.imported.least_bytes = limits_.imported.most_bytes = 30;
+  WalkFrom("2", files, {"a/k.py"});
+  EXPECT_THAT(Imports(0, true), ElementsAre("a/scale.py " + files["a/scale.py"]));
 }
 
 TEST(MayHoldKernelTest, HostCodeDoesNot) {
