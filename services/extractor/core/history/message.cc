@@ -77,14 +77,14 @@ namespace {
 constexpr size_t kMostClaims = 32;
 constexpr size_t kMostLine = 1000;
 
-constexpr std::array<absl::string_view, 49> kDevices = {
-    "H100",     "H200",     "H800",         "H20",    "A100",    "A800",    "A10G",
-    "A10",      "A30",      "A40",          "A6000",  "V100",    "P100",    "T4",
-    "L40S",     "L40",      "L4",           "B100",   "B200",    "B300",    "GB200",
-    "GH200",    "MI100",    "MI200",        "MI210",  "MI250X",  "MI250",   "MI300X",
-    "MI300A",   "MI300",    "MI308X",       "MI325X", "MI350",   "MI355X",  "MI355",
-    "RTX 3090", "RTX 4090", "RTX 5090",     "3090",   "4090",    "5090",    "gfx942",
-    "gfx950",   "GB300",    "RTX PRO 6000", "gfx90a", "gfx1100", "gfx1151", "gfx1201"};
+constexpr std::array<absl::string_view, 52> kDevices = {
+    "H100",     "H200",    "H800",    "H20",    "A100",     "A800",     "A10G",     "A10",
+    "A30",      "A40",     "A6000",   "V100",   "P100",     "T4",       "L40S",     "L40",
+    "L4",       "B100",    "B200",    "B300",   "GB200",    "GH200",    "MI100",    "MI200",
+    "MI210",    "MI250X",  "MI250",   "MI300X", "MI300A",   "MI300",    "MI308X",   "MI325X",
+    "MI350",    "MI355X",  "MI355",   "MI350X", "RTX 5070", "RTX 4070", "RTX 3090", "RTX 4090",
+    "RTX 5090", "3090",    "4090",    "5090",   "gfx942",   "gfx950",   "GB300",    "RTX PRO 6000",
+    "gfx90a",   "gfx1100", "gfx1151", "gfx1201"};
 
 // The units of measures; lower case. Seconds have rules of their own (ReadSeconds).
 constexpr std::array<absl::string_view, 29> kUnits = {
@@ -95,11 +95,11 @@ constexpr std::array<absl::string_view, 29> kUnits = {
     "it/s",   "iter/s", "samples/s", "us/iter",   "tok/s/user"};
 
 // The words that a ratio or a percentage needs in its line.
-constexpr std::array<absl::string_view, 25> kMeasures = {
-    "fast",   "speed",    "slow",    "perf",     "throughput", "latency", "improv",
-    "reduc",  "gain",     "better",  "quick",    "mfu",        "util",    "bandwidth",
-    "memory", "overhead", "regress", "boost",    "efficien",   "runtime", "saving",
-    "less",   "win",      "time",    "occupancy"};
+constexpr std::array<absl::string_view, 27> kMeasures = {
+    "fast",   "speed",    "slow",    "perf",      "throughput", "latency", "improv",
+    "reduc",  "gain",     "better",  "quick",     "mfu",        "util",    "bandwidth",
+    "memory", "overhead", "regress", "boost",     "efficien",   "runtime", "saving",
+    "less",   "win",      "time",    "occupancy", "traffic",    "cost"};
 
 // A number of a line, and the place behind it.
 struct Number {
@@ -234,11 +234,21 @@ bool HasUnit(absl::string_view line) {
   return false;
 }
 
-// Reads the claims of one line. `measured`: the head of its table says that it has measures.
+// What the lines around a line say of its numbers.
+enum class Context {
+  kNone,
+  kSentence,  // the line before, within a sentence, says what it measures
+  kTable,     // the head of its table does
+};
+
+// Reads the claims of one line.
 class LineClaims {
  public:
-  LineClaims(absl::string_view line, bool measured, std::vector<v1::Claim>& out)
-      : line_(line), measured_(measured || SaysMeasure(line) || HasUnit(line)), out_(out) {}
+  LineClaims(absl::string_view line, Context context, std::vector<v1::Claim>& out)
+      : line_(line),
+        measured_(context == Context::kTable || SaysMeasure(line) || HasUnit(line)),
+        shares_(measured_ || context == Context::kSentence),
+        out_(out) {}
 
   void Read() {
     for (size_t at = 0; at < line_.size();) {
@@ -262,18 +272,34 @@ class LineClaims {
     }
     if (!unit.empty()) return Add("value", number, behind, unit);
     if (const size_t end = ReadSeconds(number)) return Add("value", number, end, "s");
-    if (percent && measured_) return Add("percent", number, behind + 1, "%");
+    if (percent && shares_ && !IsBound(number.begin, behind + 1)) {
+      return Add("percent", number, behind + 1, "%");
+    }
     size_t end = 0;
-    if (measured_ && ReadTimes(line_, number.end, &end)) return Add("ratio", number, end, "x");
+    const bool fraction = absl::StrContains(Text(number), '.');
+    if ((measured_ || fraction) && ReadTimes(line_, number.end, &end)) {
+      return Add("ratio", number, end, "x");
+    }
     return 0;
+  }
+
+  absl::string_view Text(const Number& number) const {
+    return line_.substr(number.begin, number.end - number.begin);
+  }
+
+  // Says whether a share is an uncertainty, or counts the cases within the bound behind it:
+  // "(+-3%)" with one sign, "73% >= 1.0".
+  bool IsBound(size_t begin, size_t end) const {
+    if (absl::EndsWith(line_.substr(0, begin), "\xc2\xb1")) return true;
+    const size_t at = SkipBlanks(line_, end);
+    return at > end && at < line_.size() && (line_[at] == '>' || line_[at] == '<');
   }
 
   // Reads the "s" behind a part of a second, if the line says that it is a time: "wait 5 s" does
   // not. Returns the place behind it, or 0.
   size_t ReadSeconds(const Number& number) const {
     const size_t at = SkipBlanks(line_, number.end);
-    const bool fraction =
-        absl::StrContains(line_.substr(number.begin, number.end - number.begin), '.');
+    const bool fraction = absl::StrContains(Text(number), '.');
     if (!fraction || at >= line_.size() || absl::ascii_tolower(line_[at]) != 's') return 0;
     if (at + 1 < line_.size() && IsWordByte(line_[at + 1])) return 0;
     const std::string lower = absl::AsciiStrToLower(line_);
@@ -293,7 +319,7 @@ class LineClaims {
     }
     // Both have the unit, or the second alone; "from 4 to 8 warps" has none.
     if (second_unit.empty() && (unit.empty() || percent)) return 0;
-    if (percent && !measured_) return 0;
+    if (percent && !shares_) return 0;
     v1::Claim& claim = NewClaim("before_after", first.begin, end);
     claim.set_before(first.value);
     claim.set_after(second->value);
@@ -316,7 +342,8 @@ class LineClaims {
   }
 
   const absl::string_view line_;
-  const bool measured_;
+  const bool measured_;  // ratios count
+  const bool shares_;    // percentages count
   std::vector<v1::Claim>& out_;
 };
 
@@ -346,23 +373,61 @@ class ClaimDevices {
   std::optional<std::vector<std::string>> anywhere_;
 };
 
+// Says whether a line is a row of a table: columns between bars, or at least three with gaps
+// between them.
+bool IsRow(absl::string_view line) {
+  const absl::string_view text = absl::StripAsciiWhitespace(line);
+  if (absl::StartsWith(text, "|")) return true;
+  int gaps = 0;
+  for (size_t at = text.find("  "); at != absl::string_view::npos; at = text.find("  ", at)) {
+    at = text.find_first_not_of(' ', at);
+    ++gaps;
+  }
+  return gaps >= 2;
+}
+
+// Follows the lines of a message, and says of each what those around it say of its numbers. The
+// head of a table stands in it or right above it.
+class Contexts {
+ public:
+  Context Pass(absl::string_view line) {
+    const absl::string_view text = absl::StripAsciiWhitespace(line);
+    const bool row = IsRow(line);
+    if (row && !in_table_) measured_ = SaysMeasure(line) || SaysMeasure(last_);
+    Context context = Context::kNone;
+    if (row && measured_) context = Context::kTable;
+    if (!row && IsWrapped(text) && SaysMeasure(last_)) context = Context::kSentence;
+    in_table_ = row;
+    last_ = text;
+    return context;
+  }
+
+ private:
+  // Says whether a line goes on with the sentence of the last one.
+  bool IsWrapped(absl::string_view text) const {
+    if (text.empty() || last_.empty() || in_table_) return false;
+    return !absl::StrContains(".:;!?", last_.back()) && !absl::StrContains("-*#|<[`", text[0]);
+  }
+
+  absl::string_view last_;  // without blanks
+  bool in_table_ = false;
+  bool measured_ = false;  // the table's head says so
+};
+
 }  // namespace
 
 std::vector<v1::Claim> FindClaims(absl::string_view message) {
   std::vector<v1::Claim> claims;
   ClaimDevices all_devices(message);
-  bool in_table = false, measured = false;  // the rows of a table are measured if its head says so
+  Contexts contexts;
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {
     if (claims.size() == kMostClaims) break;
-    const bool row = absl::StartsWith(absl::StripLeadingAsciiWhitespace(line), "|");
-    if (row && !in_table) measured = SaysMeasure(line);
-    if (!row) measured = false;
-    in_table = row;
+    const Context context = contexts.Pass(line);
     // Lines of pytest have the progress of tests.
     if (line.size() > kMostLine || absl::StrContains(line, "::")) continue;
     std::vector<std::string> devices = FindDevices(line);
     std::vector<v1::Claim> of_line;
-    LineClaims(line, measured, of_line).Read();
+    LineClaims(line, context, of_line).Read();
     if (!of_line.empty()) {
       const std::vector<std::string> chosen = all_devices.Choose(devices);
       for (v1::Claim& claim : of_line) {

@@ -18,9 +18,9 @@ std::vector<std::string> FindReverted(absl::string_view message);
 
 // Returns the numbers that a message states about speed, memory and the like, in its order, at most
 // 32: "12.0 -> 8.7 ms", "1.4x faster", "30% speedup", "650 TFLOPS". A number counts only with a
-// unit of such a measure, or in a line or table that has one or says what it measures: "4x4", "16x"
-// and "50%" alone are not claims. Devices are those of the claim's line; else the one of the
-// nearest line above that names any; else the only one of the message.
+// unit of such a measure, or in a line, sentence or table that has one or says what it measures:
+// "4x4", "16x" and "50%" alone are not claims; "1.4x" is. Devices are those of the claim's line;
+// else the one of the nearest line above that names any; else the only one of the message.
 std::vector<v1::Claim> FindClaims(absl::string_view message);
 
 }  // namespace kernelmill::extractor

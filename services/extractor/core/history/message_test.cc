@@ -77,6 +77,30 @@ TEST(FindClaimsTest, TheHeadOfATableSaysWhatItMeasures) {
   EXPECT_THAT(Claims("| N | tile |\n| 64 | 2x |\n\n3x"), IsEmpty());
 }
 
+TEST(FindClaimsTest, TheHeadOfATableOfColumnsSaysWhatItMeasures) {
+  EXPECT_THAT(Claims("M   before   after   reduction\n\n1   3.2      1.9     39.1%"), IsEmpty());
+  EXPECT_THAT(Claims("M   before   after   reduction\n1   3.2      1.9     39.1%\n"),
+              ElementsAre("percent 39.1 %"));
+  EXPECT_THAT(Claims("size ours theirs speedup\n1   3   4   2x\n"), ElementsAre("ratio 2 x"));
+  EXPECT_THAT(Claims("size tiles\n1   3   4   2x\n"), IsEmpty());
+}
+
+TEST(FindClaimsTest, ASentenceGoesOnInTheNextLine) {
+  EXPECT_THAT(Claims("the other order costs up to\n7% at larger shapes"),
+              ElementsAre("percent 7 %"));
+  EXPECT_THAT(Claims("the faster loop has\n4x buffer loads"), IsEmpty());
+  EXPECT_THAT(Claims("It is faster.\n7% of the rows"), IsEmpty());
+  EXPECT_THAT(Claims("It is faster\n- 7% of the rows"), IsEmpty());
+}
+
+TEST(FindClaimsTest, AFractionOfTimesNeedsNoMeasure) {
+  EXPECT_THAT(Claims("~1.9x random / 3x local"), ElementsAre("ratio 1.9 x"));
+  EXPECT_THAT(Claims("faster; 73% >= 1.0"), IsEmpty());
+  EXPECT_THAT(Claims("latency (\xc2\xb1"
+                     "3.1%)"),
+              IsEmpty());
+}
+
 TEST(FindClaimsTest, ADeviceOfAnotherLineCountsIfItIsTheOnlyOne) {
   EXPECT_THAT(Claims("Tune for MI300X\n\n1.2x faster"), ElementsAre("ratio 1.2 x MI300X"));
   EXPECT_THAT(Claims("H100:\n1.2x faster\nB200:\n1.3x faster"),
