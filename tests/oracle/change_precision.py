@@ -10,7 +10,8 @@ difference gives as well, and that a reader would not call wrong. `labels/claims
 verdict is `wrong` if the number is no measure of what the commit changes, and `hardware` if the device is wrong.
 
 The set is `tuned` if rules were mended for what that repository showed. `held_out` and `held_out_2` were read before their repositories
-had any rule mended, and measured once; later rules may have been mended for what `held_out` showed.
+had any rule mended, and measured once; later rules were mended for what they showed. `held_out_3` was read before the rules on
+differences were made, and `held_out_4` after them; no rule was made for what either showed.
 
 Prints for each set how many kinds are the label's, how many are one of `also`, and how many claims of the labelled messages are right,
 wrong, of other hardware, or unlabelled since the rules read another number now. With --check it fails if less than 0.95 of the tuned

@@ -378,7 +378,8 @@ class ChangeFinder {
                                 {of_after.path, after.source(), after.first_line()}));
     const std::string message = CleanMessage(commit.message());
     change.set_message(message);
-    ChangeKind kind = JudgeKind(message, before, after);
+    const bool is_new = absl::string_view(match.match) == "split";
+    ChangeKind kind = JudgeKind(message, before, after, is_new);
     change.set_kind(std::move(kind.kind));
     for (std::string& word : kind.evidence) change.add_evidence(std::move(word));
     for (v1::Claim& claim : FindClaims(message)) *change.add_claims() = std::move(claim);
@@ -425,7 +426,9 @@ class ChangeFinder {
         v1::KernelChange& by = changes_[undoing.back()];
         change.add_reverted_by(by.commit());
         AddOnce(change.commit(), by.mutable_reverts());
-        if (by.kind() != "revert") {
+        // A message that says what the commit is for says more.
+        const bool said = by.evidence_size() > 0 && !absl::StartsWith(by.evidence(0), "rule: ");
+        if (!said) {
           by.set_kind("revert");
           by.clear_evidence();
           by.add_evidence("rule: gives the text back that an earlier commit changed");

@@ -159,6 +159,16 @@ TEST_F(FindChangesTest, ATextThatComesBackRevertsTheChange) {
   EXPECT_EQ(changes[1].kind(), "speed");
 }
 
+TEST_F(FindChangesTest, ATextThatComesBackHasTheKindThatTheMessageSays) {
+  const std::string old = Text("k", "2"), other = Text("k", "3");
+  Commit("3", {{"", other, "a.py", old}}, "Fix the scale");
+  Commit("2", {{"", old, "a.py", other}});
+  const std::vector<v1::KernelChange> changes = Find({{"a.py", old}});
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].kind(), "fix");
+  EXPECT_THAT(changes[0].reverts(), ElementsAre("2"));
+}
+
 TEST_F(FindChangesTest, CountsOnlyCommitsAndVersionsWithKernels) {
   Commit("2", {{"", "import triton\n# jit 1\n", "host.py", "import triton\n# jit 2\n"}});
   Commit("1", {{"", Text("k", "1"), "f.py", Text("k", "2")}});

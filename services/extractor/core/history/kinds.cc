@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -52,6 +54,8 @@ constexpr Word kWords[] = {
     {"deadlock", kFix},
     {"hang", kFix, true},
     {"fault", kFix},
+    {"fail", kFix},
+    {"guard", kFix},
     {"problem", kFix},
     {"mismatch", kFix},
     {"handle", kFix, true},
@@ -77,7 +81,9 @@ constexpr Word kWords[] = {
     {"speed", kSpeed},
     {"faster", kSpeed},
     {"fast", kSpeed, true},
-    {"accelerat", kSpeed},
+    {"accelerate", kSpeed},
+    {"accelerating", kSpeed},
+    {"acceleration", kSpeed},
     {"throughput", kSpeed},
     {"latency", kSpeed},
     {"efficien", kSpeed},
@@ -90,7 +96,8 @@ constexpr Word kWords[] = {
     {"overlap", kSpeed},
     {"tiling", kSpeed},
     {"unroll", kSpeed},
-    {"compress", kSpeed},
+    {"compress", kSpeed, true},
+    {"compression", kSpeed},
     {"recompil", kSpeed},
     {"autotun", kTuning},
     {"tune", kTuning},
@@ -108,6 +115,7 @@ constexpr Word kWords[] = {
     {"clean", kRefactoring, true},
     {"rename", kRefactoring},
     {"renaming", kRefactoring},
+    {"migrat", kRefactoring},
     {"move", kRefactoring, true},
     {"moved", kRefactoring, true},
     {"moving", kRefactoring, true},
@@ -119,6 +127,11 @@ constexpr Word kWords[] = {
     {"pre-commit", kRefactoring},
     {"yapf", kRefactoring},
     {"isort", kRefactoring},
+    {"ruff", kRefactoring, true},
+    {"flake8", kRefactoring, true},
+    {"pyupgrade", kRefactoring, true},
+    {"clang-format", kRefactoring, true},
+    {"black", kRefactoring, true},
     {"reorganiz", kRefactoring},
     {"restructur", kRefactoring},
     {"deprecat", kRefactoring},
@@ -164,12 +177,14 @@ constexpr Word kWords[] = {
     {"promotion", kFeature},
 };
 
-// Words that speak for a kind only if the subject has none of kWords.
+// Words that speak for a kind only if neither the subject nor the first paragraph has one of
+// kWords.
 constexpr Word kWeakWords[] = {
     {"opt", kSpeed, true},    {"improv", kSpeed},        {"enhanc", kSpeed},
     {"better", kSpeed, true}, {"config", kTuning, true}, {"configs", kTuning, true},
     {"heuristic", kTuning},   {"backend", kFeature},     {"release", kFeature},
     {"rewrit", kRefactoring}, {"replac", kRefactoring},  {"separat", kRefactoring},
+    {"switch", kRefactoring},
 };
 
 // Labels at the head of a subject.
@@ -228,6 +243,9 @@ Votes CountWords(absl::string_view text, absl::Span<const Word> words = kWords) 
       if (at > 0 && IsWordByte(lower[at - 1])) continue;
       if (word.exact && end < lower.size() && IsWordByte(lower[end])) continue;
       while (end < lower.size() && IsWordByte(lower[end])) ++end;
+      // A name of code says nothing: "separate_store" separates nothing.
+      const bool name = absl::StrContains(lower.substr(at, end - at), '_');
+      if (name && !absl::StrContains(word.text, '_')) continue;
       votes[KindNumber(word.kind)].emplace_back(text.substr(at, end - at));
       break;
     }
@@ -321,13 +339,19 @@ std::vector<code::Token> WithoutLayout(const std::vector<code::Token>& tokens) {
   return kept;
 }
 
-bool SameTokens(const std::vector<code::Token>& a, const std::vector<code::Token>& b,
-                bool without_numbers) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(), [&](const code::Token& x, const code::Token& y) {
-        const bool numbers = x.kind == code::Token::kNumber && y.kind == code::Token::kNumber;
-        return x.text == y.text || (without_numbers && numbers);
-      });
+// Says whether two tokens are one number, as 0. and 0.0 are.
+bool IsSameNumber(const code::Token& a, const code::Token& b) {
+  double x = 0, y = 0;
+  return a.kind == code::Token::kNumber && b.kind == code::Token::kNumber &&
+         absl::SimpleAtod(a.text, &x) && absl::SimpleAtod(b.text, &y) && x == y &&
+         absl::StrContains(a.text, '.') == absl::StrContains(b.text, '.');
+}
+
+bool SameTokens(const std::vector<code::Token>& a, const std::vector<code::Token>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const code::Token& x, const code::Token& y) {
+                      return x.text == y.text || IsSameNumber(x, y);
+                    });
 }
 
 // Returns the tokens from the function itself on, without the lines above it.
@@ -338,22 +362,37 @@ std::vector<code::Token> FromFunction(const std::vector<code::Token>& tokens) {
   return {def, tokens.end()};
 }
 
+// Returns by how much a token changes the depth of brackets.
+int GetNesting(absl::string_view text) {
+  if (text == "(" || text == "[" || text == "{") return 1;
+  return text == ")" || text == "]" || text == "}" ? -1 : 0;
+}
+
 // Returns the tokens of the bracket that begins at `at`, to its end.
 std::vector<code::Token> ReadBracket(const std::vector<code::Token>& tokens, size_t at) {
   std::vector<code::Token> inside;
   int depth = 0;
   for (; at < tokens.size(); ++at) {
-    const absl::string_view text = tokens[at].text;
-    if (text == "(" || text == "[" || text == "{") ++depth;
-    if (text == ")" || text == "]" || text == "}") --depth;
+    depth += GetNesting(tokens[at].text);
     inside.push_back(tokens[at]);
     if (depth == 0) break;
   }
   return inside;
 }
 
-// Returns the configurations among the lines above a function: each Config(...), or if there is
-// none the names that they come from.
+// Appends the loops of a comprehension, from its first "for" at `at` to the bracket that ends it.
+void AppendLoops(const std::vector<code::Token>& tokens, size_t at,
+                 std::vector<code::Token>& found) {
+  if (at >= tokens.size() || tokens[at].text != "for") return;
+  for (int depth = 0; at < tokens.size(); ++at) {
+    depth += GetNesting(tokens[at].text);
+    if (depth < 0) break;
+    found.push_back(tokens[at]);
+  }
+}
+
+// Returns the configurations among the lines above a function: each Config(...) with the loops over
+// it, or else the names that they come from.
 std::vector<code::Token> ReadConfigurations(const std::vector<code::Token>& tokens, bool calls) {
   std::vector<code::Token> found;
   for (size_t at = 0; at + 1 < tokens.size(); ++at) {
@@ -361,6 +400,7 @@ std::vector<code::Token> ReadConfigurations(const std::vector<code::Token>& toke
     if (calls && tokens[at].text == "Config" && tokens[at + 1].text == "(") {
       const std::vector<code::Token> inside = ReadBracket(tokens, at + 1);
       found.insert(found.end(), inside.begin(), inside.end());
+      AppendLoops(tokens, at + 1 + inside.size(), found);
     }
     if (!calls && absl::StrContains(absl::AsciiStrToLower(tokens[at].text), "config")) {
       found.push_back(tokens[at]);
@@ -373,9 +413,8 @@ std::vector<code::Token> ReadConfigurations(const std::vector<code::Token>& toke
 bool HaveOtherConfigurations(const std::vector<code::Token>& a, const std::vector<code::Token>& b) {
   const std::vector<code::Token> calls_a = ReadConfigurations(a, true);
   const std::vector<code::Token> calls_b = ReadConfigurations(b, true);
-  if (!SameTokens(calls_a, calls_b, false)) return true;
-  return calls_a.empty() &&
-         !SameTokens(ReadConfigurations(a, false), ReadConfigurations(b, false), false);
+  if (!SameTokens(calls_a, calls_b)) return true;
+  return calls_a.empty() && !SameTokens(ReadConfigurations(a, false), ReadConfigurations(b, false));
 }
 
 // Returns the names of the parameters of a Python function.
@@ -387,10 +426,8 @@ std::vector<absl::string_view> ReadParameters(const std::vector<code::Token>& fu
       ReadBracket(function, static_cast<size_t>(open - function.begin()));
   int depth = 0;
   for (size_t at = 0; at + 1 < inside.size(); ++at) {
-    const absl::string_view text = inside[at].text;
-    if (text == "(" || text == "[" || text == "{") ++depth;
-    if (text == ")" || text == "]" || text == "}") --depth;
-    const bool begins = at == 0 || (depth == 1 && text == ",");
+    depth += GetNesting(inside[at].text);
+    const bool begins = at == 0 || (depth == 1 && inside[at].text == ",");
     if (begins && inside[at + 1].kind == code::Token::kName) names.push_back(inside[at + 1].text);
   }
   return names;
@@ -448,33 +485,114 @@ bool DifferInNames(const std::vector<code::Token>& a, const std::vector<code::To
   for (size_t at = 0; at < a.size(); ++at) {
     const bool names = IsOwnName(a, at) && IsOwnName(b, at) && a[at].kind == b[at].kind;
     if (!names) {
-      if (a[at].text != b[at].text) return false;
+      if (a[at].text != b[at].text && !IsSameNumber(a[at], b[at])) return false;
       continue;
     }
     const absl::string_view x = ReadName(a[at]), y = ReadName(b[at]);
-    if (x != y && !bound.contains(x)) return false;
+    if (!bound.contains(x) && !absl::EqualsIgnoreCase(x, y)) return false;
     if (there.try_emplace(x, y).first->second != y) return false;
     if (back.try_emplace(y, x).first->second != x) return false;
   }
   return true;
 }
 
-// Judges by the texts alone.
-ChangeKind JudgeTexts(const v1::Kernel& before, const v1::Kernel& after) {
-  const std::vector<code::Token> a = WithoutLayout(ReadTokens(before));
-  const std::vector<code::Token> b = WithoutLayout(ReadTokens(after));
-  if (SameTokens(a, b, false)) return {kRefactoring, {"rule: only comments, layout or the name"}};
+// The code of a change without comments and layout: all of it, and the functions alone, which are
+// empty in C.
+struct Code {
+  explicit Code(const v1::Kernel& kernel)
+      : all(WithoutLayout(ReadTokens(kernel))),
+        function(dsl::IsC(kernel.dsl()) ? std::vector<code::Token>() : FromFunction(all)) {}
+
+  std::vector<code::Token> all;
+  std::vector<code::Token> function;
+};
+
+// Judges by the texts what no message can change: nothing is done by them, or only configurations.
+ChangeKind JudgeForm(const v1::Kernel& before, const Code& a, const Code& b) {
+  if (SameTokens(a.all, b.all)) return {kRefactoring, {"rule: only comments, layout or the name"}};
   if (dsl::IsC(before.dsl())) return {kUnknown, {}};
-  if (DifferInNames(a, b)) return {kRefactoring, {"rule: only names"}};
-  const std::vector<code::Token> body_a = FromFunction(a), body_b = FromFunction(b);
-  if (!body_a.empty() && SameTokens(body_a, body_b, false) && HaveOtherConfigurations(a, b)) {
+  if (DifferInNames(a.all, b.all)) return {kRefactoring, {"rule: only names"}};
+  if (!a.function.empty() && SameTokens(a.function, b.function) &&
+      HaveOtherConfigurations(a.all, b.all)) {
     return {kTuning, {"rule: only the configurations above the function"}};
   }
-  const std::vector<absl::string_view> old = ReadParameters(body_a), now = ReadParameters(body_b);
-  if (before.name() == after.name() && HasAll(now, old) && !HasAll(old, now)) {
-    return {kFeature, {"rule: new parameters"}};
-  }
   return {kUnknown, {}};
+}
+
+// How often each text is in one version and not in the other.
+using TextCounts = std::map<absl::string_view, int>;
+
+TextCounts CountMore(const std::vector<code::Token>& tokens, const std::vector<code::Token>& than) {
+  TextCounts counts;
+  for (const code::Token& token : tokens) ++counts[token.text];
+  for (const code::Token& token : than) --counts[token.text];
+  for (auto at = counts.begin(); at != counts.end();) {
+    at = at->second > 0 ? std::next(at) : counts.erase(at);
+  }
+  return counts;
+}
+
+int GetTotal(const TextCounts& counts) {
+  int total = 0;
+  for (const auto& [text, count] : counts) total += count;
+  return total;
+}
+
+bool HasAny(const TextCounts& counts, absl::Span<const absl::string_view> texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](absl::string_view text) { return counts.count(text) > 0; });
+}
+
+// Says whether `part` is `whole` without some of its tokens.
+bool IsPart(const std::vector<code::Token>& part, const std::vector<code::Token>& whole) {
+  size_t found = 0;
+  for (const code::Token& token : whole) {
+    if (found < part.size() && part[found].text == token.text) ++found;
+  }
+  return found == part.size();
+}
+
+// Says whether a change is a small one of masks, casts and bounds: it adds or removes such a word
+// or sign, and no name that the version before does not have.
+bool IsGuard(const Code& before, const TextCounts& more, const TextCounts& less) {
+  constexpr int kMost = 24;  // tokens
+  constexpr absl::string_view kGuards[] = {
+      "mask", "other",   "to",    "cast",    "int64",   "float32", "and",   "or",        "&",
+      "|",    "minimum", "where", "maximum", "float64", "clamp",   "dtype", "element_ty"};
+  if (!HasAny(more, kGuards) && !HasAny(less, kGuards)) return false;
+  if (GetTotal(more) + GetTotal(less) > kMost) return false;
+  absl::flat_hash_set<absl::string_view> known(std::begin(kGuards), std::end(kGuards));
+  known.insert({"tl", "gl", "dtype", "element_ty"});
+  for (const code::Token& token : before.all) known.insert(token.text);
+  return std::all_of(more.begin(), more.end(), [&](const auto& each) {
+    return known.contains(each.first) || !absl::ascii_isalpha(each.first[0]);
+  });
+}
+
+// Judges by what the texts differ in, if the message says nothing.
+ChangeKind JudgeDifference(const Code& a, const Code& b, bool is_new) {
+  if (is_new) return {kFeature, {"rule: a kernel made from another one"}};
+  const TextCounts more = CountMore(b.all, a.all), less = CountMore(a.all, b.all);
+  const std::vector<absl::string_view> old = ReadParameters(a.function),
+                                       now = ReadParameters(b.function);
+  if (now.size() > old.size()) return {kFeature, {"rule: more parameters"}};
+  if (IsPart(b.all, a.all)) {
+    const bool specialized = less.size() > 1 && less.count("constexpr") > 0 && old == now;
+    if (specialized) return {kSpeed, {"rule: fewer compile-time parameters"}};
+    return {kRefactoring, {"rule: only less"}};
+  }
+  if (HasAny(more, {"if", "elif"})) return {kFeature, {"rule: a new branch"}};
+  if (IsGuard(a, more, less)) return {kFix, {"rule: only masks, casts or bounds"}};
+  if (IsPart(a.all, b.all)) return {kFeature, {"rule: only more"}};
+  return {kUnknown, {}};
+}
+
+// Says whether a function gets parameters and loses none.
+bool HasNewParameters(const v1::Kernel& before, const v1::Kernel& after, const Code& a,
+                      const Code& b) {
+  const std::vector<absl::string_view> old = ReadParameters(a.function),
+                                       now = ReadParameters(b.function);
+  return before.name() == after.name() && HasAll(now, old) && !HasAll(old, now);
 }
 
 // Returns a subject without the labels in brackets at its head.
@@ -506,11 +624,12 @@ ChangeKind JudgeSubject(absl::string_view subject) {
   if (label.kind != kUnknown && label.kind != kRefactoring) return label;
   const absl::string_view text = WithoutLabels(subject);
   Votes first = CountWords(text.substr(0, text.find(' ')));
-  first[KindNumber(kFeature)].clear();
-  ChangeKind words = Decide(CountWords(subject), first);
-  if (words.kind != kUnknown) return words;
-  if (label.kind != kUnknown) return label;
-  return Decide(CountWords(subject, kWeakWords));
+  constexpr absl::string_view kWeakFirst[] = {"add", "adds", "added", "adding", "new"};
+  for (const absl::string_view weak : kWeakFirst) {
+    if (absl::EqualsIgnoreCase(text.substr(0, text.find(' ')), weak)) first = {};
+  }
+  ChangeKind words = Decide(CountWords(text), first);
+  return words.kind != kUnknown ? words : label;
 }
 
 // Judges by the message's first paragraph. It also names additions and cleanups on the way, so
@@ -524,19 +643,25 @@ ChangeKind JudgeBody(absl::string_view details) {
 
 }  // namespace
 
-ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const v1::Kernel& after) {
+ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const v1::Kernel& after,
+                     bool is_new) {
   const auto [subject, details] = ReadCommitMessage(message);
   ChangeKind revert = {kRevert, {subject.substr(0, 80)}};
   if (SaysRevert(subject)) return revert;
-  ChangeKind texts = JudgeTexts(before, after);
-  if (texts.kind == kRefactoring) return texts;
+  const Code a(before), b(after);
+  ChangeKind form = JudgeForm(before, a, b);
+  if (form.kind == kRefactoring) return form;
   ChangeKind said = JudgeSubject(subject);
-  if (texts.kind == kTuning && said.kind != kFix && said.kind != kRefactoring) return texts;
+  if (form.kind == kTuning && said.kind != kFix && said.kind != kRefactoring) return form;
   if (said.kind != kUnknown) return said;
-  // The list of a squashed branch has reverts of its own commits, but then the subject says more.
-  if (absl::StrContains(message, "This reverts commit")) return revert;
-  if (texts.kind != kUnknown) return texts;
-  return JudgeBody(details);
+  if (absl::StrContains(FindFirstParagraph(details), "This reverts commit")) return revert;
+  if (form.kind != kUnknown) return form;
+  if (HasNewParameters(before, after, a, b)) return {kFeature, {"rule: new parameters"}};
+  ChangeKind body = JudgeBody(details);
+  if (body.kind != kUnknown) return body;
+  ChangeKind weak = Decide(CountWords(subject, kWeakWords));
+  if (weak.kind != kUnknown || dsl::IsC(before.dsl())) return weak;
+  return JudgeDifference(a, b, is_new);
 }
 
 }  // namespace kernelmill::extractor

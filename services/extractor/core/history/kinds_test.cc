@@ -82,6 +82,44 @@ TEST(JudgeKindTest, TheEvidenceIsTheWordsAsWritten) {
   EXPECT_THAT(kind.evidence, ElementsAre("Fixes", "NaNs"));
 }
 
+TEST(JudgeKindTest, ANameOfCodeIsNoWord) {
+  EXPECT_EQ(JudgeMessage("Set `separate_store`"), "unknown");
+  EXPECT_EQ(JudgeMessage("[AutoTune] Set the flag"), "tuning");
+  EXPECT_EQ(JudgeMessage("[Autotuner] Set the flag"), "unknown");
+}
+
+TEST(JudgeKindTest, WhatIsSupportedDoesNotSayMoreThanThatItIs) {
+  EXPECT_EQ(JudgeMessage("Support block sizes above 1"), "feature");
+  EXPECT_EQ(JudgeMessage("Migrate to the new interface"), "refactoring");
+}
+
+TEST(JudgeKindTest, IfTheMessageSaysNothingTheDifferenceDoes) {
+  const auto judge = [](absl::string_view before, absl::string_view after, bool is_new = false) {
+    return JudgeKind("Update", Kernel(before), Kernel(after), is_new).kind;
+  };
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a)\n"), "unknown");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a)\n", true), "feature");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(b, c):\n    f(b, c)\n"), "feature");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    if a:\n        f(a)\n"), "feature");
+  EXPECT_EQ(judge("def k(a, N: t.constexpr):\n    f(a)\n", "def k(a, N):\n    f(a)\n"), "speed");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n    g(a)\n", "def k(a):\n    f(a)\n"), "refactoring");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    f(a)\n    g(a)\n"), "feature");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    f(a.to(tl.int64))\n"), "fix");
+  EXPECT_EQ(judge("def k(a, m):\n    f(a and m)\n", "def k(a, m):\n    f(a & m)\n"), "fix");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a.to(n))\n"), "unknown");
+}
+
+TEST(JudgeKindTest, NumbersAndCasesOfNamesAreLayout) {
+  EXPECT_EQ(
+      JudgeKind("Fix", Kernel("def k(a):\n    f(0., A)\n"), Kernel("def k(a):\n    f(0.0, a_)\n"))
+          .kind,
+      "fix");
+  EXPECT_EQ(JudgeKind("Fix", Kernel("def k(a):\n    f(0., flag)\n"),
+                      Kernel("def k(a):\n    f(0.0, FLAG)\n"))
+                .kind,
+            "refactoring");
+}
+
 TEST(JudgeKindTest, ARevertSaysSo) {
   EXPECT_EQ(JudgeMessage("Revert \"Fix a mask\""), "revert");
   EXPECT_EQ(JudgeMessage("x\n\nThis reverts commit 0123456"), "revert");
@@ -134,7 +172,7 @@ TEST(JudgeKindTest, NewParametersAreAFeatureIfTheSubjectSaysNothing) {
   const v1::Kernel after = Kernel("def k(x, y: t.constexpr = (1, 2)):\n    a(x, y)\n");
   EXPECT_EQ(JudgeKind("Return y", before, after).kind, "feature");
   EXPECT_EQ(JudgeKind("Fix y", before, after).kind, "fix");
-  EXPECT_EQ(JudgeKind("Return y", after, before).kind, "unknown");
+  EXPECT_EQ(JudgeKind("Return y", after, before).kind, "refactoring");
 }
 
 TEST(JudgeKindTest, WhatSurroundsConfigurationsIsNoTuning) {
@@ -147,6 +185,18 @@ TEST(JudgeKindTest, WhatSurroundsConfigurationsIsNoTuning) {
   EXPECT_EQ(judge("[Config({}, 4)]", "[Config({}, 4)], **cache"), "feature");
   EXPECT_EQ(judge("[Config({}, 4)]", "wrap([Config({}, 4)])"), "feature");
   EXPECT_EQ(judge("configs=all_configs()", "configs=few_configs()"), "tuning");
+}
+
+TEST(JudgeKindTest, LoopsOverConfigurationsBelongToThem) {
+  const auto judge = [](absl::string_view warps) {
+    return JudgeKind(
+               "Add",
+               Kernel("@triton.autotune([Config({}, w) for w in [2, 4]], [])\ndef k(x):\n  a(x)\n"),
+               Kernel(absl::StrCat("@triton.autotune([Config({}, w) for w in ", warps,
+                                   "], [])\ndef k(x):\n  a(x)\n")))
+        .kind;
+  };
+  EXPECT_EQ(judge("WARPS"), "tuning");
 }
 
 TEST(JudgeKindTest, ConfigurationsAloneAreTuning) {

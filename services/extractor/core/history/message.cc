@@ -234,7 +234,7 @@ bool HasUnit(absl::string_view line) {
   return false;
 }
 
-// What the lines around a line say of its numbers.
+// How the lines around a line explain its numbers.
 enum class Context {
   kNone,
   kSentence,  // the line before, within a sentence, says what it measures
@@ -386,8 +386,8 @@ bool IsRow(absl::string_view line) {
   return gaps >= 2;
 }
 
-// Follows the lines of a message, and says of each what those around it say of its numbers. The
-// head of a table stands in it or right above it.
+// Follows the lines of a message, and says of each how those around it explain its numbers. The
+// head of a table is its first row, or the line right above it.
 class Contexts {
  public:
   Context Pass(absl::string_view line) {
