@@ -14,8 +14,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/code/lexer.h"
 #include "common/source_files/whole_files.h"
 
@@ -31,31 +34,47 @@ struct Pattern {
   RE2 expression;  // its first group is the sensitive part
 };
 
-// The forms that services document for their tokens, which GitHub's and other secret scanners look
-// for too.
-const std::vector<std::unique_ptr<Pattern>>& SecretPatterns() {
+// Part of the name of a variable with a password.
+constexpr char kPasswordName[] = "(?i:password|passwd|secret|api_?key|auth_?token|access_?token)";
+
+// Expressions for the forms that services document for their tokens, which GitHub's and other
+// secret scanners look for too.
+struct SecretPatterns {
+  std::vector<std::unique_ptr<Pattern>> all;
+  std::unique_ptr<RE2> any_mark;  // occurs in each text with a match of any of these
+};
+
+// Hardly a text has a mark, so that one expression is searched for and not all of them.
+const SecretPatterns& GetSecretPatterns() {
   static const auto& patterns = *[] {
-    auto* list = new std::vector<std::unique_ptr<Pattern>>;
-    const auto add = [list](const char* kind, const char* expression) {
+    auto* made = new SecretPatterns;
+    std::vector<const char*> marks;
+    // `mark` occurs in each match.
+    const auto add = [&](const char* kind, const char* mark, const std::string& expression) {
       // NOLINTNEXTLINE(modernize-make-unique): an aggregate takes no parentheses in clang 14.
-      list->push_back(std::unique_ptr<Pattern>(new Pattern{kind, RE2(expression, RE2::Latin1)}));
+      made->all.push_back(
+          std::unique_ptr<Pattern>(new Pattern{kind, RE2(expression, RE2::Latin1)}));
+      marks.push_back(mark);
     };
-    add("private_key", R"((-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]+))");
-    add("aws_access_key", R"(\b((?:AKIA|ASIA)[0-9A-Z]{16})\b)");
-    add("github_token", R"(\b(gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z_]{82})\b)");
-    add("gitlab_token", R"(\b(glpat-[0-9A-Za-z_-]{20,}))");
-    add("huggingface_token", R"(\b(hf_[A-Za-z]{34})\b)");
-    add("openai_key", R"(\b(sk-(?:proj-|svcacct-|ant-)?[0-9A-Za-z_-]{32,}))");
-    add("google_api_key", R"(\b(AIza[0-9A-Za-z_-]{35}))");
-    add("slack_token", R"(\b(xox[abprs]-[0-9A-Za-z-]{10,}))");
-    add("stripe_key", R"(\b([rs]k_live_[0-9A-Za-z]{16,}))");
-    add("npm_token", R"(\b(npm_[0-9A-Za-z]{36})\b)");
-    add("pypi_token", R"(\b(pypi-AgE[0-9A-Za-z_-]{50,}))");
-    add("jwt", R"(\b(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}))");
-    add("password",
-        R"((?i)\b\w{0,40}(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
-        R"(["']?\s{0,4}[:=]\s{0,4}["']([^\s"'<>{}$]{12,200})["'])");
-    return list;
+    add("private_key", "PRIVATE KEY-", R"((-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]+))");
+    add("aws_access_key", R"(\bA[KS]IA)", R"(\b((?:AKIA|ASIA)[0-9A-Z]{16})\b)");
+    add("github_token", R"(\bgh[pousr]_|\bgithub_pat_)",
+        R"(\b(gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z_]{82})\b)");
+    add("gitlab_token", R"(\bglpat-)", R"(\b(glpat-[0-9A-Za-z_-]{20,}))");
+    add("huggingface_token", R"(\bhf_)", R"(\b(hf_[A-Za-z]{34})\b)");
+    add("openai_key", R"(\bsk-)", R"(\b(sk-(?:proj-|svcacct-|ant-)?[0-9A-Za-z_-]{32,}))");
+    add("google_api_key", R"(\bAIza)", R"(\b(AIza[0-9A-Za-z_-]{35}))");
+    add("slack_token", R"(\bxox[abprs]-)", R"(\b(xox[abprs]-[0-9A-Za-z-]{10,}))");
+    add("stripe_key", R"(\b[rs]k_live_)", R"(\b([rs]k_live_[0-9A-Za-z]{16,}))");
+    add("npm_token", R"(\bnpm_)", R"(\b(npm_[0-9A-Za-z]{36})\b)");
+    add("pypi_token", R"(\bpypi-AgE)", R"(\b(pypi-AgE[0-9A-Za-z_-]{50,}))");
+    add("jwt", R"(\beyJ)",
+        R"(\b(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}))");
+    add("password", kPasswordName,
+        absl::StrCat(R"(\b\w{0,40})", kPasswordName,
+                     R"(\w{0,40}["']?\s{0,4}[:=]\s{0,4}["']([^\s"'<>{}$]{12,200})["'])"));
+    made->any_mark = std::make_unique<RE2>(absl::StrJoin(marks, "|"), RE2::Latin1);
+    return made;
   }();
   return patterns;
 }
@@ -84,7 +103,9 @@ class Finder {
       : where_(where), text_(text), found_(*found) {}
 
   void FindSecrets() {
-    for (const auto& pattern : SecretPatterns()) {
+    const SecretPatterns& patterns = GetSecretPatterns();
+    if (!RE2::PartialMatch({text_.data(), text_.size()}, *patterns.any_mark)) return;
+    for (const auto& pattern : patterns.all) {
       const bool assigned = absl::string_view(pattern->kind) == "password";
       Find(pattern->expression, pattern->kind, text_,
            [&](absl::string_view match) { return !assigned || LooksRandom(match); });
@@ -94,8 +115,8 @@ class Finder {
   // Finds assignments within a JSON string of a data file, whose quotes are escaped.
   void FindEscapedSecrets() {
     static const auto& escaped =
-        *new RE2(R"((?i)(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
-                 R"((?:\\["'])?\s{0,4}[:=]\s{0,4}\\["']([^\s"'<>{}$\\]{12,200})\\["'])",
+        *new RE2(absl::StrCat(kPasswordName, R"(\w{0,40}(?:\\["'])?\s{0,4}[:=]\s{0,4})",
+                              R"(\\["']([^\s"'<>{}$\\]{12,200})\\["'])"),
                  RE2::Latin1);
     Find(escaped, "password", text_, [](absl::string_view match) { return LooksRandom(match); });
   }

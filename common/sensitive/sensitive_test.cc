@@ -51,6 +51,15 @@ TEST(Sensitive, SecretsAreFoundByTheirForms) {
   EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("ghp_", 36) + "'\n")), "github_token;");
   EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("sk-", 40) + "'\n")), "openai_key;");
   EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("xoxb-", 20) + "'\n")), "slack_token;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("glpat-", 20) + "'\n")), "gitlab_token;");
+  EXPECT_EQ(Kinds(MakeKernel("k = 'hf_" + std::string(34, 'a') + "'\n")), "huggingface_token;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("AIza", 35) + "'\n")), "google_api_key;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("sk_live_", 16) + "'\n")), "stripe_key;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("npm_", 36) + "'\n")), "npm_token;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("pypi-AgE", 50) + "'\n")), "pypi_token;");
+  EXPECT_EQ(Kinds(MakeKernel(absl::StrCat("k = '", Made("eyJ", 10), ".", Made("eyJ", 10), ".",
+                                          Made("", 10), "'\n"))),
+            "jwt;");
   EXPECT_EQ(Kinds(MakeKernel("# -----BEGIN RSA " + std::string("PRIVATE KEY-----\nMIIE\n"))),
             "private_key;");
 }

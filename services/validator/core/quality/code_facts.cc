@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -166,6 +165,12 @@ struct Frame {
   }
 };
 
+std::vector<std::string> SortedOnce(std::vector<absl::string_view> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return {names.begin(), names.end()};
+}
+
 class Reader {
  public:
   explicit Reader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -173,9 +178,9 @@ class Reader {
   CodeFacts Read() {
     for (size_t i = 0; i < tokens_.size(); ++i) ReadToken(i);
     while (!frames_.empty()) Close();
-    facts_.names.assign(names_.begin(), names_.end());
-    facts_.tile_names.assign(tile_names_.begin(), tile_names_.end());
-    facts_.constexpr_names.assign(constexpr_names_.begin(), constexpr_names_.end());
+    facts_.names = SortedOnce(std::move(names_));
+    facts_.tile_names = SortedOnce(std::move(tile_names_));
+    facts_.constexpr_names = SortedOnce(std::move(constexpr_names_));
     return std::move(facts_);
   }
 
@@ -204,11 +209,11 @@ class Reader {
 
   void ReadName(size_t i) {
     const absl::string_view name = tokens_[i].text;
-    names_.emplace(name);
-    if (!frames_.empty() && frames_.back().tile) tile_names_.emplace(name);
+    names_.push_back(name);
+    if (!frames_.empty() && frames_.back().tile) tile_names_.push_back(name);
     if (name != "constexpr") return;
     const absl::string_view said = SaidConstexpr(tokens_, i);
-    if (!said.empty()) constexpr_names_.emplace(said);
+    if (!said.empty()) constexpr_names_.push_back(said);
   }
 
   // Notes that the current argument has a token; "name =" at its beginning is a keyword.
@@ -229,9 +234,10 @@ class Reader {
   }
 
   const std::vector<Token> tokens_;
-  std::set<std::string> names_;
-  std::set<std::string> tile_names_;
-  std::set<std::string> constexpr_names_;
+  // Parts of the code, as often as it has them.
+  std::vector<absl::string_view> names_;
+  std::vector<absl::string_view> tile_names_;
+  std::vector<absl::string_view> constexpr_names_;
   std::vector<Frame> frames_;
   CodeFacts facts_;
 };
