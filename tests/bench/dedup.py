@@ -8,8 +8,9 @@ compare   crawls the repositories (bare ones, or any git URL), or takes the kern
           same lists of 64-bit shingle hashes to candidate pairs, with 128 permutations in 32 bands of 4; and with
           every candidate verified by its exact similarity, which the peers leave to their users
 growth    time per kernel and peak of memory of sign, pair (all partitions, one after another), resolve and split (a tenth
-          held out) over synthetic kernels: three in ten are near-duplicates; structural duplicates included. A million
-          kernels take some 15 GiB of disk
+          held out) over synthetic kernels: three in ten are near-duplicates; structural duplicates included. With
+          --records, an exported kernels.jsonl, they consist of lines of real kernels. A million kernels take some 15
+          GiB of disk
 workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
@@ -147,7 +148,7 @@ def compare(args, folder):
 def growth(args, folder):
     first = {}
     for kernels in [int(k) for k in args.arguments] or [10_000, 100_000, 1_000_000]:
-        row = bench("growth", kernels, folder)
+        row = bench("growth", kernels, folder, *(["--records", args.records] if args.records else []))
         for clock in ("processor_seconds", "seconds"):
             each = {stage: 1e6 * seconds / kernels for stage, seconds in row[clock].items()}
             total = sum(each.values())

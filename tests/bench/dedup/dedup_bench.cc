@@ -20,7 +20,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/dsl/names.h"
@@ -270,8 +273,37 @@ std::string Statement(uint64_t* state) {
   }
 }
 
+// The statements that kernels are made of: made ones, or lines of real kernels as often as these
+// have them.
+class Vocabulary {
+ public:
+  // Made statements.
+  Vocabulary() = default;
+
+  static absl::StatusOr<Vocabulary> Read(const std::string& records) {
+    ASSIGN_OR_RETURN(const v1::KernelShard kernels, ReadKernels(records));
+    Vocabulary vocabulary;
+    for (const v1::Kernel& kernel : kernels.kernels()) {
+      for (const absl::string_view line : absl::StrSplit(kernel.source(), '\n')) {
+        const absl::string_view code = absl::StripAsciiWhitespace(line);
+        if (!code.empty()) vocabulary.lines_.push_back(absl::StrCat("    ", code, "\n"));
+      }
+    }
+    if (vocabulary.lines_.empty()) return absl::NotFoundError(records + " holds no lines");
+    return vocabulary;
+  }
+
+  std::string Draw(uint64_t* state) const {
+    if (lines_.empty()) return Statement(state);
+    return lines_[Next(state) % lines_.size()];
+  }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
 // Makes a kernel of 400 to 600 tokens. All have the same prologue, as real ones do.
-std::string KernelText(int64_t number) {
+std::string KernelText(const Vocabulary& vocabulary, int64_t number) {
   const int64_t place = number % kFamily;
   const int64_t changed = place < kCopies ? place + 1 : 0;  // the changed statements of a copy
   uint64_t shared = static_cast<uint64_t>(changed > 0 ? number - place + kCopies : number) * 2 + 1;
@@ -283,18 +315,19 @@ std::string KernelText(int64_t number) {
                                   "    mask = offsets < n\n");
   const int statements = 22 + static_cast<int>(Next(&shared) % 16);
   for (int i = 0; i < statements; ++i) {
-    const std::string statement = Statement(&shared);
+    const std::string statement = vocabulary.Draw(&shared);
     const bool is_changed = i % (statements / 4) == 3 && i / (statements / 4) < changed;
-    text += is_changed ? Statement(&own) : statement;
+    text += is_changed ? vocabulary.Draw(&own) : statement;
   }
   return text + "    tl.store(p1 + offsets, v1, mask=mask)\n";
 }
 
-double TokensPerKernel() {
+double TokensPerKernel(const Vocabulary& vocabulary) {
   constexpr int64_t kSample = 1000;
   size_t tokens = 0;
   for (int64_t i = 0; i < kSample; ++i) {
-    tokens += deduplicator::Tokenize(KernelText(i), deduplicator::Language::kPython).size();
+    tokens +=
+        deduplicator::Tokenize(KernelText(vocabulary, i), deduplicator::Language::kPython).size();
   }
   return static_cast<double>(tokens) / kSample;
 }
@@ -347,14 +380,14 @@ int CountPartitions(int64_t kernels) {
       std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 262144, 64)));
 }
 
-absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* resolve,
-                     v1::Action* split) {
+absl::Status SignAll(int64_t kernels, const Vocabulary& vocabulary, Run* run, v1::Action* pair,
+                     v1::Action* resolve, v1::Action* split) {
   for (int64_t first = 0; first < kernels; first += kShard) {
     v1::KernelShard shard;
     v1::VerdictShard verdicts;
     for (int64_t i = first; i < std::min(first + kShard, kernels); ++i) {
       v1::Kernel* kernel = shard.add_kernels();
-      kernel->set_source(KernelText(i));
+      kernel->set_source(KernelText(vocabulary, i));
       kernel->set_path(absl::StrCat("kernels/", i / kShard, ".py"));
       kernel->set_first_line(static_cast<int>(i % kShard) * 40 + 1);
       verdicts.add_verdicts()->set_accepted(true);
@@ -382,7 +415,7 @@ absl::Status SignAll(int64_t kernels, Run* run, v1::Action* pair, v1::Action* re
 
 // Signs, pairs and resolves `kernels` synthetic kernels by the stages themselves over a store in
 // `folder`, and prints as JSON what each stage took and the peak of memory.
-absl::Status Growth(int64_t kernels, const std::string& folder) {
+absl::Status Growth(int64_t kernels, const std::string& folder, const Vocabulary& vocabulary) {
   Run run(folder);
   v1::Action pair, resolve, split;
   pair.set_stage("pair");
@@ -400,7 +433,7 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
   policy.set_threshold(0.7);
   policy.set_structural(true);
   policy.set_structural_threshold(0.9);
-  RETURN_IF_ERROR(SignAll(kernels, &run, &pair, &resolve, &split));
+  RETURN_IF_ERROR(SignAll(kernels, vocabulary, &run, &pair, &resolve, &split));
   int64_t pairs = 0;
   for (int p = 0; p < params.partitions(); ++p) {
     params.set_partition(p);
@@ -414,7 +447,7 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
   ASSIGN_OR_RETURN(const v1::StageResult divided, run.Stage(split));
   nlohmann::json json = {
       {"kernels", kernels},       {"partitions", params.partitions()},
-      {"pairs", pairs},           {"tokens", TokensPerKernel()},
+      {"pairs", pairs},           {"tokens", TokensPerKernel(vocabulary)},
       {"seconds", run.seconds()}, {"processor_seconds", run.processor_seconds()}};
   for (const v1::StageResult& told : {result, divided}) {
     for (const v1::Counter& counter : told.counters()) json[counter.name()] = counter.value();
@@ -440,11 +473,18 @@ int main(int argc, char** argv) {
   CLI::App* growth = app.add_subcommand("growth", "time and memory by number of kernels");
   growth->add_option("kernels", kernels)->required();
   growth->add_option("folder", folder)->required();
+  growth->add_option("--records", records, "kernels whose lines the made ones consist of");
   app.require_subcommand(1);
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status = compare->parsed()
-                                  ? kernelmill::bench::Compare(records, shingles, threshold)
-                                  : kernelmill::bench::Growth(kernels, folder);
+  const auto run_growth = [&]() -> absl::Status {
+    kernelmill::bench::Vocabulary vocabulary;
+    if (!records.empty()) {
+      ASSIGN_OR_RETURN(vocabulary, kernelmill::bench::Vocabulary::Read(records));
+    }
+    return kernelmill::bench::Growth(kernels, folder, vocabulary);
+  };
+  const absl::Status status =
+      compare->parsed() ? kernelmill::bench::Compare(records, shingles, threshold) : run_growth();
   if (status.ok()) return 0;
   std::fprintf(stderr, "dedup_bench: %s\n", absl::StrCat(status.message()).c_str());
   return 1;
