@@ -57,9 +57,10 @@ void AddOperators(string_view sign, std::set<std::string>& names) {
 // around the current token, which tell whether declarations are possible there.
 class Reader {
  public:
-  Reader(string_view text, absl::flat_hash_set<string_view> declared)
-      : code_(Lex(text)), brackets_(MatchBrackets(code_)), declared_(std::move(declared)) {
-    groups_.push_back({'\0', false, true, false, false, false});
+  Reader(string_view text, const WordSet& declared)
+      : code_(Lex(text)), brackets_(MatchBrackets(code_)) {
+    groups_.push_back({'\0', false, true, false, false, false, kNoToken});
+    for (const string_view word : declared) declared_[word].push_back(kWholeText);
   }
 
   Words Run() {
@@ -74,14 +75,24 @@ class Reader {
   }
 
  private:
+  // The tokens for which a declared name holds.
+  struct Scope {
+    uint32_t begin, end;
+
+    bool operator<(const Scope& other) const { return begin < other.begin; }
+  };
+  static constexpr Scope kWholeText = {0, kNoToken};
+
   // A pair of brackets around the current token, or the whole text.
   struct Group {
-    char open;         // '\0' for the text
-    bool parameters;   // holds a function's parameters
-    bool block;        // holds statements or members
-    bool enumerators;  // is the body of an enum
-    bool declares;     // the current statement in it has declared a name
-    bool in_function;  // is a function's body, or within one
+    char open;                // '\0' for the text
+    bool parameters;          // holds a function's parameters
+    bool block;               // holds statements or members
+    bool enumerators;         // is the body of an enum
+    bool declares;            // the current statement in it has declared a name
+    bool in_function;         // is a function's body, or within one
+    uint32_t braces_end;      // the '}' of the innermost braces; kNoToken: the end of the text
+    bool everywhere = false;  // what is declared here holds in the whole text
     bool of_class = false;
   };
 
@@ -133,7 +144,9 @@ class Reader {
   // token before them may precede a block: after a class key, a parameter list or another
   // statement. Other braces hold a value.
   Group MakeGroup(char mark) const {
-    Group group = {mark, false, false, false, false, groups_.back().in_function};
+    const Group& around = groups_.back();
+    Group group = {
+        mark, false, false, false, false, around.in_function, around.braces_end, around.everywhere};
     if (mark == '(') {
       group.parameters = OpensParameters();
     } else if (mark == '{') {
@@ -146,6 +159,8 @@ class Reader {
                     before == "noexcept" || before == "mutable" || before == "override" ||
                     before == "final" || before == ":";
       if (before == ")" || before == "const" || returns_) group.in_function = true;
+      group.braces_end = brackets_.match[at_];
+      group.everywhere = group.of_class || group.enumerators;
     }
     return group;
   }
@@ -192,12 +207,28 @@ class Reader {
     }
     if (ContinuesPath()) return;
     if (Is(at_ + 1, "::") ? false : Declares()) {
-      declared_.insert(word);
+      Declare(word);
       groups_.back().declares = true;
       return;
     }
     if (IsLoopMacro()) DeclareArguments();
     uses_.push_back(at_);
+  }
+
+  // Notes where the word holds: from here on, or after `using word = ...;`, to the end of the
+  // braces around it. A label holds in all of its function, and so do names of the bodies of types.
+  void Declare(string_view word) {
+    constexpr uint32_t kMaxTokens = 256;
+    const string_view before = Before(at_, 1);
+    const bool starts = before == ";" || before == "{" || before == "}";
+    const bool label = before == "goto" || (starts && Is(at_ + 1, ":"));
+    Scope scope = kWholeText;
+    if (!label && !groups_.back().everywhere) scope = {at_, groups_.back().braces_end};
+    if (before == "using") {
+      const uint32_t most = std::min<uint32_t>(scope.begin + kMaxTokens, code_.size());
+      while (scope.begin < most && !Is(scope.begin, ";")) ++scope.begin;
+    }
+    declared_[word].push_back(scope);
   }
 
   // The words in __attribute__((word)) are the compiler's.
@@ -387,7 +418,7 @@ class Reader {
       const char before = code_.tokens[at - 1].mark;
       const char after = code_.tokens[at + 1].mark;
       const bool alone = (before == '(' || before == ',') && (after == ',' || after == ')');
-      if (alone && code_.IsWord(at)) declared_.insert(code_[at]);
+      if (alone && code_.IsWord(at)) declared_[code_[at]].push_back(kWholeText);
     }
   }
 
@@ -418,19 +449,42 @@ class Reader {
     return used;
   }
 
-  // Turns the places of uses into names, without those that are declared anywhere in the text.
-  Words Collect() const {
+  // Sorts the scopes of each name, and lets each reach as far as those before it.
+  void SortScopes() {
+    for (auto& [name, scopes] : declared_) {
+      std::sort(scopes.begin(), scopes.end());
+      uint32_t end = 0;
+      for (Scope& scope : scopes) scope.end = end = std::max(end, scope.end);
+    }
+  }
+
+  // Returns whether a declaration of the text holds at a token.
+  static bool Holds(const std::vector<Scope>& scopes, uint32_t at) {
+    const auto after = std::upper_bound(scopes.begin(), scopes.end(), Scope{at, 0});
+    return after != scopes.begin() && std::prev(after)->end > at;
+  }
+
+  // Turns the places of uses into names, without those that the text declares.
+  Words Collect() {
+    SortScopes();
     Words words;
-    std::map<std::pair<std::string, bool>, bool> found;
+    struct Use {
+      bool invoked = false;
+      bool shadowed = true;
+    };
+    std::map<std::pair<std::string, bool>, Use> found;
     for (const uint32_t at : uses_) {
-      if (declared_.contains(code_[at]) && Before(at, 1) != "::") continue;
+      const auto declared = declared_.find(code_[at]);
+      const bool shadowed = declared != declared_.end() && Before(at, 1) != "::";
+      if (shadowed && Holds(declared->second, at)) continue;
       UsedName used = NameAt(at);
-      found[{std::move(used.path), used.global}] |= used.invoked;
+      Use& use = found[{std::move(used.path), used.global}];
+      use.invoked |= used.invoked;
+      use.shadowed &= shadowed;
     }
-    for (const auto& [name, invoked] : found) {
-      words.used.push_back({name.first, name.second, invoked});
-    }
-    for (const string_view name : declared_) words.declared.insert(std::string(name));
+    for (const auto& [name, use] : found)
+      words.used.push_back({name.first, name.second, use.invoked, use.shadowed});
+    for (const auto& [name, scopes] : declared_) words.declared.emplace(name);
     words.opened = opened_;
     words.mentioned = FindMentioned();
     for (const Directive& directive : code_.directives) {
@@ -457,7 +511,7 @@ class Reader {
 
   const Code code_;
   const Brackets brackets_;
-  WordSet declared_;
+  absl::flat_hash_map<string_view, std::vector<Scope>> declared_;
   std::vector<uint32_t> uses_;
   uint32_t at_ = 0;
   std::vector<Group> groups_;
@@ -509,7 +563,7 @@ Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
     if (!is_fixed(at - 1) && !is_fixed(at + 1)) pasted.emplace();
   }
   for (const std::string& word : pasted) parameters.insert(word);
-  Words words = Reader(rest, std::move(parameters)).Run();
+  Words words = Reader(rest, parameters).Run();
   words.pasted.assign(pasted.begin(), pasted.end());
   return words;
 }

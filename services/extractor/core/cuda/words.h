@@ -14,6 +14,9 @@ struct UsedName {
   std::string path;
   bool global = false;   // ::n::f
   bool invoked = false;  // '(' follows at a use; only then can it be a macro with arguments
+  // The text declares the name elsewhere, where it does not hold for any use: a guess, as the
+  // bounds of names are. Without a declaration in the source such a name is not missing.
+  bool shadowed = false;
 };
 
 // The names in the text of a declaration or of a macro.
@@ -38,8 +41,8 @@ bool NeedsMention(absl::string_view name);
 // does not tell which words are types, so the place decides. A word right after another word is
 // declared: `T x`. A word after '*' or '&' is declared if a statement or a parameter begins with
 // the name before it: `T *x` is a declaration at the start of a statement and a product elsewhere.
-// The scope of a declared name is not followed: a name that is declared anywhere in the text is not
-// used.
+// A declared name holds up to the end of the braces around it; one of a class or an enum holds
+// everywhere. A use outside is `shadowed`.
 Words ReadDeclarationWords(absl::string_view text);
 
 // Reads what follows a macro's name in its definition. The macro's parameters are declared. Words

@@ -15,6 +15,7 @@
 namespace kernelmill::extractor {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -273,6 +274,63 @@ TEST(CudaModuleTest, UsingDirectivesAndShortNamesLeadOn) {
   EXPECT_THAT(kernel.imports(),
               ElementsAre("#include <cooperative_groups.h>\n", "#include <mma.h>\n"));
   EXPECT_THAT(kernel.module(), HasSubstr("using namespace n;\n"));
+}
+
+TEST(CudaModuleTest, ANameThatALocalOneHidesElsewhereComesAlong) {
+  const std::string declared =
+      "template <typename T>\nstruct Pack { T x[2]; };\nconstexpr int kN = 4;\n";
+  const std::string used =
+      "template <typename T>\n__global__ void k(T* x) {\n  using Pack = Pack<T>;\n"
+      "  { constexpr int kN = 2; x[1] = kN; }\n  Pack p;\n  x[0] = p.x[0] + kN;\n}\n";
+  EXPECT_THAT(Linked({{"a.cu", declared + used}}).module(),
+              AllOf(HasSubstr("struct Pack {"), HasSubstr("constexpr int kN = 4;")));
+  EXPECT_TRUE(Linked({{"a.cu", "__global__ void k(int* x) { { int a = 1; } x[0] = a; }\n"}})
+                  .self_contained())
+      << "bounds of names are guessed";
+  EXPECT_THAT(Linked({{"a.cu",
+                       "constexpr int a = 4;\n"
+                       "__global__ void k(int* x, int a) { for (int i = 0; i < a; ++i) {\n"
+                       "  auto f = [&](int b) { return a + b; }; x[i] = f(a); } }\n"}})
+                  .module(),
+              Not(HasSubstr("a = 4")));
+}
+
+TEST(CudaModuleTest, EveryDirectiveOfANamespaceStaysAtItsPlace) {
+  const v1::Kernel kernel = Linked(
+      {{"a.cu",
+        "#include \"n.h\"\n#include \"b.h\"\nusing namespace n;\n"
+        "__global__ void k(int* x) { *x = twice(one()); }\n"},
+       {"n.h", "namespace n { __device__ int one() { return 1; } }\n"},
+       {"b.h", "using namespace n;\n__device__ int twice(int x) { return x * 2 * one(); }\n"}});
+  EXPECT_THAT(kernel.module(), HasSubstr("using namespace n;\n\n__device__ int twice"));
+}
+
+TEST(CudaModuleTest, AnIncludeUnderAConditionStaysInEachFile) {
+  const std::string conditional = "#ifdef BF16\n#include <cuda_bf16.h>\n#endif\n";
+  const std::string function = "__device__ float f(__nv_bfloat16 x) { return x; }\n";
+  const std::string kernel = "__global__ void k(__nv_bfloat16* x) { x[0] = f(x[1]); }\n";
+  EXPECT_TRUE(absl::StartsWith(Linked({{"a.cu", "#include \"f.h\"\n" + conditional + kernel},
+                                       {"f.h", conditional + function}})
+                                   .module(),
+                               conditional));
+  EXPECT_TRUE(absl::StartsWith(Linked({{"a.cu", conditional + "#include \"f.h\"\n" + kernel},
+                                       {"f.h", "#include <cuda_bf16.h>\n" + function}})
+                                   .module(),
+                               "#include <cuda_bf16.h>\n"));
+}
+
+TEST(CudaModuleTest, MacrosThatSpecializeATemplateComeAlong) {
+  const std::string text =
+      "template <typename T> __device__ int bits();\n"
+      "#define BITS_OF(T, n) \\\n  template <>  \\\n  __device__ int bits<T>() { return n; }\n"
+      "BITS_OF(float, 32)\nBITS_OF(char, 8)\n#undef BITS_OF\n"
+      "#define OTHER(T) template <> struct Other<T> {};\nOTHER(float)\n";
+  const std::string module =
+      Linked({{"a.cu", text + "__global__ void k(int* x) { *x = bits<float>(); }\n"}}).module();
+  EXPECT_THAT(module, AllOf(HasSubstr("BITS_OF(float, 32)\nBITS_OF(char, 8)\n"),
+                            HasSubstr("#define BITS_OF"), Not(HasSubstr("OTHER"))));
+  EXPECT_THAT(Linked({{"a.cu", text + "__global__ void k(int* x) { *x = 1; }\n"}}).module(),
+              Not(HasSubstr("BITS_OF")));
 }
 
 TEST(CudaModuleTest, AHeaderMayNeedWhatItsIncluderSays) {

@@ -117,6 +117,7 @@ void CudaClosure::Run() {
       Follow(next);
     }
     TakeOperators();
+    TakeInvocations();
   }
 }
 
@@ -283,7 +284,7 @@ void CudaClosure::Resolve(const UsedName& used, const Part& part, int depth) {
   const Item& item = source_->at(user);
   const std::string key = absl::StrCat(
       item.is_macro ? "#" : (*source_)[user.file].namespaces[item.declaration.space].qualified,
-      used.global ? " ::" : " ", used.path, used.invoked ? "(" : "");
+      used.global ? " ::" : " ", used.path, used.invoked ? "(" : "", used.shadowed ? "?" : "");
   if (item.declaration.owner.empty() && item.declaration.kind != Declaration::kType &&
       source_->GetWords(part).opened.empty() && !resolved_.insert(key).second) {
     return;
@@ -296,7 +297,7 @@ void CudaClosure::Resolve(const UsedName& used, const Part& part, int depth) {
     if (!always_) IsKnown(used.path);
     return;
   }
-  if (IsKnown(used.path)) return;
+  if (used.shadowed || IsKnown(used.path)) return;
   if (TakeMember(FirstPart(used.path), user)) return;
   if (TakeThroughDirectives(used, part, depth)) return;
   if (source_->IsNamespace(used.path)) return;
@@ -396,10 +397,19 @@ bool CudaClosure::TakeThroughDirectives(const UsedName& used, const Part& user, 
     const std::string path = Joined(directive.target, used.path);
     const bool known = LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path);
     if (!known && !TakeNamed(path, ref, false, depth + 1)) continue;
-    Take(ref, directive.target);
+    TakeDirectives(directive);
     return true;
   }
   return false;
+}
+
+// Takes the directives that open the same namespace as this one: which of them holds for a user
+// depends on its place.
+void CudaClosure::TakeDirectives(const Declaration& opening) {
+  for (const ItemRef& ref : usings_) {
+    const Declaration& directive = source_->at(ref).declaration;
+    if (directive.target == opening.target) Take(ref, directive.target);
+  }
 }
 
 bool CudaClosure::IsKnown(absl::string_view path) {
@@ -457,6 +467,41 @@ void CudaClosure::TakeOperators() {
       if (wanted) Take(ref, name);
     }
   }
+}
+
+// Takes the invocations of macros that specialize a template which was taken: NAME_OF(float).
+void CudaClosure::TakeInvocations() {
+  constexpr size_t kMaxInvocations = 1024;
+  size_t looked = 0;
+  for (const uint32_t file : view_->files) {
+    for (const ItemRef& ref : source_->GetInvocations(file)) {
+      if (taken_.contains(ref) || !IsVisible(ref)) continue;
+      const string_view text = source_->GetText(ref);
+      const string_view name = text.substr(0, text.find_first_of("( \t\r\n"));
+      if (++looked > kMaxInvocations || looked_at_ > limits_.looked_at) return;
+      const ItemRefs& macros = source_->FindMacros(name);
+      const bool wanted = std::any_of(macros.begin(), macros.end(), [&](const ItemRef& macro) {
+        return IsVisible(macro) && Specializes(macro, ref);
+      });
+      if (wanted) Take(ref, name);
+    }
+  }
+}
+
+// Returns whether a macro specializes a template that was taken, in the namespace of an invocation.
+bool CudaClosure::Specializes(const ItemRef& macro, const ItemRef& invocation) {
+  const string_view rest = source_->at(macro).rest;
+  looked_at_ += kMethodCost + rest.size();
+  if (!absl::StrContains(rest, "template <>") && !absl::StrContains(rest, "template<>")) {
+    return false;
+  }
+  const std::vector<UsedName>& used = source_->GetWords({macro}).used;
+  return std::any_of(used.begin(), used.end(), [&](const UsedName& name) {
+    const ItemRefs& named = source_->FindNamed(source_->QualifiedName(invocation, name.path));
+    looked_at_ += named.size();
+    return std::any_of(named.begin(), named.end(),
+                       [&](const ItemRef& ref) { return taken_.contains(ref); });
+  });
 }
 
 }  // namespace kernelmill::extractor::cuda

@@ -32,7 +32,8 @@ struct ClosureLimits {
 // includes, and go on with the words that these use, until nothing new comes up. A name is looked
 // up in the user's namespace, then in the namespaces around it, then in those that "using
 // namespace" opens. The first namespace that has it wins, and all its declarations of the name are
-// taken: overloads, specializations, forward declarations. A type brings the operators that use it.
+// taken: overloads, specializations, forward declarations, and the invocations of macros that
+// specialize it. A type brings the operators that use it.
 // Items in other branches of the conditionals around the function are not visible.
 //
 // A class comes without its methods: each is taken once a text that was taken mentions its name,
@@ -81,12 +82,15 @@ class CudaClosure {
   bool TakePath(const std::string& scope, absl::string_view path, const ItemRef& user, int depth);
   bool TakeMember(absl::string_view name, const ItemRef& user);
   bool TakeThroughDirectives(const UsedName& used, const Part& user, int depth);
+  void TakeDirectives(const Declaration& opening);
   bool IsKnown(absl::string_view path);
   bool Take(const ItemRef& ref, absl::string_view name);
   void TakeOrWait(const Part& part, absl::string_view name);
   void TakePart(const Part& part, absl::string_view name);
   bool Fits(const Part& part, absl::string_view name);
   void TakeOperators();
+  void TakeInvocations();
+  bool Specializes(const ItemRef& macro, const ItemRef& invocation);
   bool IsVisible(const ItemRef& ref) const;
   bool InOtherBranch(const ItemRef& ref) const;
   void Miss(absl::string_view name, absl::string_view reason);

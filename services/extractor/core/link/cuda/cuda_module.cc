@@ -391,8 +391,7 @@ class Assembler {
 
   // Returns whether the module needs an include of a known header. `had` holds the canonical names
   // of those that it has, so that each comes once.
-  bool WantsKnown(uint32_t file, string_view path, bool conditional,
-                  std::set<std::string>& had) const {
+  bool WantsKnown(uint32_t file, string_view path, bool conditional, std::set<std::string>& had) {
     const std::set<std::string>& headers = closure_.headers();
     if (absl::StartsWith(path, "cuda/std/")) {  // the table does not know which one declares a name
       if (!headers.contains("cuda/std/type_traits")) return false;
@@ -402,9 +401,16 @@ class Assembler {
     const std::string canonical = cpp::CanonicalHeader(path);
     const bool needed =
         headers.contains(canonical) || (cpp::IsRuntimeHeader(path) && Contributes(file));
-    if (!needed || had.contains(canonical)) return false;
-    if (!conditional || canonical == path) had.insert(canonical);
-    return true;
+    if (!needed) return false;
+    if (!had.contains(canonical)) {
+      if (!conditional || canonical == path) had.insert(canonical);
+      if (conditional) only_conditional_.insert(canonical);
+      return true;
+    }
+    // Which of several conditional ones comes first depends on the files' order in the text.
+    if (!only_conditional_.contains(canonical)) return false;
+    if (!conditional) only_conditional_.erase(canonical);
+    return !conditional || Contributes(file);
   }
 
   // Adds an include of a file that the source does not have, if the module needs it. See
@@ -482,7 +488,9 @@ class Assembler {
   // Includes in conditionals stay at their places, because macros of the source may choose among
   // them.
   absl::flat_hash_set<const ResolvedInclude*> conditional_;
-  bool is_hip_ = false;  // the kernel's file includes HIP's headers unconditionally
+  std::set<std::string>
+      only_conditional_;  // known headers that no include without a condition loads
+  bool is_hip_ = false;   // the kernel's file includes HIP's headers unconditionally
 };
 
 // Makes a module of the function only, because its text was not found.

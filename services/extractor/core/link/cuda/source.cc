@@ -47,6 +47,7 @@ Source::Source(std::vector<v1::Definition> texts) {
   });
   for (v1::Definition& definition : texts) AddText(std::move(definition));
   operators_.resize(texts_.size());
+  invocations_.resize(texts_.size());
   directives_.resize(texts_.size());
   includers_.resize(texts_.size());
   std::vector<std::string> paths;
@@ -156,6 +157,7 @@ void Source::IndexItems(uint32_t file) {
       continue;
     }
     if (declaration.kind == Declaration::kDirective) directives_[file].push_back(ref);
+    if (declaration.kind == Declaration::kInvocation) invocations_[file].push_back(ref);
     for (const std::string& name : declaration.names) {
       if (absl::StartsWith(name, "operator")) {
         operators_[file].push_back(ref);

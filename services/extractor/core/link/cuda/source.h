@@ -134,6 +134,8 @@ class Source {
   // The operators of a file, and its "using namespace" directives.
   const ItemRefs& GetOperators(uint32_t file) const { return operators_[file]; }
   const ItemRefs& GetDirectives(uint32_t file) const { return directives_[file]; }
+  // A file's invocations of macros in namespaces: NAME(float).
+  const ItemRefs& GetInvocations(uint32_t file) const { return invocations_[file]; }
 
   // Returns whether a text of the source opens the namespace.
   bool IsNamespace(absl::string_view qualified) const { return spaces_.contains(qualified); }
@@ -179,6 +181,7 @@ class Source {
   absl::flat_hash_set<std::string> spaces_;
   std::vector<ItemRefs> operators_;
   std::vector<ItemRefs> directives_;
+  std::vector<ItemRefs> invocations_;
   mutable absl::Mutex mutex_;
   mutable absl::flat_hash_map<Part, std::unique_ptr<const Words>> words_ ABSL_GUARDED_BY(mutex_);
   mutable absl::flat_hash_map<uint32_t, std::shared_ptr<const View>> views_ ABSL_GUARDED_BY(mutex_);
