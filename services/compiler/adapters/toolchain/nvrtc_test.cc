@@ -121,6 +121,62 @@ TEST_P(NvrtcTest, WhatTheAssemblerRefusesIsAnErrorOfTheKernel) {
   EXPECT_EQ(report->targets[0].result.stage(), "assembler");
 }
 
+constexpr char kHostFunction[] = R"(#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct Options {
+  std::string name = "x";
+  std::vector<int> sizes;
+  std::map<std::string, int> limits;
+};
+
+void check(Options options) {
+  std::string text = "options " + options.name;
+  for (int size : options.sizes) text += std::to_string(size) + ", ";
+  std::cout << text << 3 << std::endl;
+  auto found = options.limits.find("a");
+  if (found != options.limits.end()) options.sizes.push_back(found->second);
+  std::ostringstream out;
+  out << text;
+  if (text == "x") throw std::runtime_error(out.str());
+}
+)";
+
+TEST_P(NvrtcTest, FunctionsOfTheHostCompileBesideAKernel) {
+  const auto report = compiler_->Compile(
+      MakeJob(GetParam(), std::string(kHostFunction) + "__global__ void k(int* x) { *x = 1; }\n"));
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->module_import.ok()) << report->module_import.error();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
+// A declaration without a body must never be evidence that a kernel compiles.
+TEST_P(NvrtcTest, AKernelThatUsesAStringDoesNotCompile) {
+  const auto report = compiler_->Compile(MakeJob(
+      GetParam(), std::string(kHostFunction) +
+                      "__global__ void k(int* x) { std::string s = \"a\"; *x = s.size(); }\n"));
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].result.stage(), "assembler");
+  EXPECT_TRUE(absl::StrContains(report->targets[0].result.message(), "Unresolved extern"))
+      << report->targets[0].result.message();
+}
+
+TEST_P(NvrtcTest, AKernelMayWaitForTheOneBeforeIt) {
+  const auto report =
+      compiler_->Compile(MakeJob(GetParam(),
+                                 "__global__ void k(int* x) {\n  cudaGridDependencySynchronize();\n"
+                                 "  *x = 1;\n  cudaTriggerProgrammaticLaunchCompletion();\n}\n"));
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->module_import.ok()) << report->module_import.error();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
 TEST_P(NvrtcTest, AMissingHeaderIsNamedWithItsLine) {
   const auto report =
       compiler_->Compile(MakeJob(GetParam(), "\n#include <gone.h>\n__global__ void k() {}\n"));
