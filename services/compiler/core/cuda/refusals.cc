@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "services/compiler/core/cuda/cpp_text.h"
 #include "services/compiler/core/cuda/template_tries.h"
 
 namespace kernelmill::compiler::cuda {
@@ -25,15 +26,11 @@ string_view Quoted(string_view message, string_view before) {
   return rest.substr(0, rest.find('"'));
 }
 
-bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 // Returns the places of a name in a text, as a whole word.
 int CountWord(string_view text, string_view name) {
   int count = 0;
-  for (size_t at = text.find(name); at != string_view::npos; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !IsWord(text[at - 1])) && (end == text.size() || !IsWord(text[end]))) ++count;
-  }
+  for (size_t at = FindWord(text, name); at != string_view::npos; at = FindWord(text, name, at + 1))
+    ++count;
   return count;
 }
 

@@ -12,6 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "services/compiler/core/cuda/cpp_text.h"
+#include "services/compiler/core/cuda/host_arguments.h"
 
 namespace kernelmill::compiler::cuda {
 
@@ -23,8 +25,6 @@ namespace kernelmill::compiler::cuda {
 namespace {
 
 using absl::string_view;
-
-bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 enum class Kind { kType, kNumber, kFlag, kValue, kOther };
 
@@ -42,48 +42,6 @@ struct Argument {
   string_view rule;
 };
 
-// Removes comments, and makes each run of white space one blank.
-std::string OneLine(string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (absl::StartsWith(text.substr(i), "//")) {
-      i = std::min(text.find('\n', i), text.size());
-      c = ' ';
-    } else if (absl::StartsWith(text.substr(i), "/*")) {
-      const size_t end = text.find("*/", i + 2);
-      i = end == string_view::npos ? text.size() : end + 1;
-      c = ' ';
-    }
-    if (!absl::ascii_isspace(static_cast<unsigned char>(c))) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  return std::string(absl::StripAsciiWhitespace(out));
-}
-
-// Splits a list of template parameters or arguments at its commas. Commas within brackets are no
-// ends of an entry.
-std::vector<std::string> SplitList(string_view list) {
-  std::vector<std::string> entries;
-  const std::string text = OneLine(list);
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : ',';
-    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
-    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
-    if (c != ',' || (depth > 0 && i < text.size())) continue;
-    const string_view entry =
-        absl::StripAsciiWhitespace(string_view(text).substr(begin, i - begin));
-    if (!entry.empty()) entries.emplace_back(entry);
-    begin = i + 1;
-  }
-  return entries;
-}
-
 // Returns the place of the '=' before a default, or npos.
 size_t FindDefault(string_view entry) {
   int depth = 0;
@@ -94,15 +52,6 @@ size_t FindDefault(string_view entry) {
     if (c == '=' && depth == 0) return i;
   }
   return string_view::npos;
-}
-
-// Takes the last word from a text.
-std::string TakeLastWord(string_view& text) {
-  size_t begin = text.size();
-  while (begin > 0 && IsWord(text[begin - 1])) --begin;
-  const std::string word(text.substr(begin));
-  text = absl::StripAsciiWhitespace(text.substr(0, begin));
-  return word;
 }
 
 constexpr string_view kNumberTypes[] = {
@@ -144,17 +93,6 @@ Parameter ReadParameter(string_view entry) {
   return parameter;
 }
 
-// Returns whether a text has the word.
-bool HasWord(string_view text, string_view word) {
-  for (size_t at = text.find(word); at != string_view::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || !IsWord(text[at - 1])) && (end == text.size() || !IsWord(text[end]))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 template <size_t N>
 bool HasAny(string_view text, const string_view (&fragments)[N]) {
   return std::any_of(std::begin(fragments), std::end(fragments),
@@ -185,24 +123,53 @@ constexpr string_view kFloatNames[] = {"acc", "compute", "float", "ctype", "opma
 constexpr string_view kStructNames[] = {"param",  "trait", "arg", "config",
                                         "policy", "func",  "op_t"};
 
-// Returns the names of the structs that a module defines, the first ones.
-std::vector<std::string> FindStructs(string_view module) {
+// Returns the members that a text takes from a type: a and b of T::a and T::b.
+std::vector<std::string> FindMembers(string_view text, string_view type) {
+  std::vector<std::string> members;
+  for (size_t at = FindWord(text, type); at != string_view::npos;
+       at = FindWord(text, type, at + 1)) {
+    string_view rest = text.substr(at + type.size());
+    if (!absl::ConsumePrefix(&rest, "::")) continue;
+    absl::ConsumePrefix(&rest, "template ");
+    size_t end = 0;
+    while (end < rest.size() && IsWord(rest[end])) ++end;
+    if (end > 0) members.emplace_back(rest.substr(0, end));
+  }
+  return members;
+}
+
+// Returns the names of the structs that a module defines and that are no templates, the first ones;
+// those before that have all of the members, if there are such.
+std::vector<std::string> FindStructs(string_view module, const std::vector<std::string>& members) {
   constexpr size_t kMost = 6;
+  constexpr size_t kMostRead = 256;
+  std::vector<std::string> whole;
   std::vector<std::string> names;
-  for (size_t at = module.find("struct "); at != string_view::npos && names.size() < kMost;
+  size_t read = 0;
+  for (size_t at = module.find("struct "); at != string_view::npos && ++read < kMostRead;
        at = module.find("struct ", at + 1)) {
-    const size_t line = module.rfind('\n', at);
-    const string_view before = module.substr(line == string_view::npos ? 0 : line + 1,
-                                             at - (line == string_view::npos ? 0 : line + 1));
-    if (!absl::StripAsciiWhitespace(before).empty()) continue;  // a template, or a use
-    string_view head = module.substr(at + 7, module.substr(at + 7).find_first_of("{;:"));
-    if (head.size() + at + 7 < module.size() && module[at + 7 + head.size()] == ';') continue;
-    const std::string words = OneLine(head);
+    if (at > 0 && module[at - 1] != '\n') continue;  // in another one, or a use
+    const size_t above = at < 2 ? string_view::npos : module.rfind('\n', at - 2);
+    const string_view before =
+        at < 2 ? "" : module.substr(above == string_view::npos ? 0 : above + 1);
+    if (absl::StartsWith(before, "template")) continue;
+    const size_t end = module.find_first_of("{;:", at + 7);
+    if (end == string_view::npos || module[end] == ';') continue;
+    const std::string words = OneLine(module.substr(at + 7, end - at - 7));
     string_view last = absl::StripSuffix(words, " final");
     std::string name = TakeLastWord(last);
-    if (!name.empty() && !absl::StrContains(words, "<")) names.push_back(std::move(name));
+    if (name.empty() || absl::StrContains(words, "<")) continue;
+    const size_t open = module.find('{', end);
+    const size_t close = open == string_view::npos ? open : FindClose(module, open);
+    const string_view body =
+        close == string_view::npos ? string_view() : module.substr(open, close - open);
+    const bool all = !members.empty() &&
+                     std::all_of(members.begin(), members.end(),
+                                 [&](const std::string& member) { return HasWord(body, member); });
+    std::vector<std::string>& list = all ? whole : names;
+    if (list.size() < kMost) list.push_back(std::move(name));
   }
-  return names;
+  return whole.empty() ? names : whole;
 }
 
 std::vector<Argument> TypeArguments(const Parameter& parameter, const v1::Kernel& kernel) {
@@ -210,14 +177,16 @@ std::vector<Argument> TypeArguments(const Parameter& parameter, const v1::Kernel
   const std::string name = absl::AsciiStrToLower(parameter.name);
   if (absl::StrContains(kernel.source(), absl::StrCat(parameter.name, "::")) ||
       HasAny(name, kStructNames)) {
-    for (std::string& each : FindStructs(kernel.module()))
+    const std::vector<std::string> members = FindMembers(kernel.source(), parameter.name);
+    for (std::string& each : FindStructs(kernel.module(), members))
       arguments.push_back({std::move(each), "guess:struct"});
     return arguments;
   }
   const bool index =
       HasAny(name, kIndexNames) ||
       std::find(std::begin(kIndexTypes), std::end(kIndexTypes), name) != std::end(kIndexTypes);
-  if (index) return {{"int", "guess:type"}, {"long long", "guess:type"}};
+  // int64_t is long on the host, and long long for NVRTC.
+  if (index) return {{"int", "guess:type"}, {"long long", "guess:type"}, {"long", "guess:type"}};
   const auto add = [&](const KnownType& type) {
     if (absl::StrContains(kernel.module(), type.header))
       arguments.push_back({std::string(type.name), "guess:type"});
@@ -269,7 +238,36 @@ std::vector<Argument> NumberArguments(const Parameter& parameter) {
   return arguments;
 }
 
-std::vector<Argument> GuessArguments(const Parameter& parameter, const v1::Kernel& kernel) {
+// Returns the values with which a text compares a parameter, in its order: 16 of `N == 16`, half of
+// `std::is_same<T, half>`.
+std::vector<std::string> FindCompared(string_view text, const Parameter& parameter) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string> values;
+  for (size_t at = FindWord(text, parameter.name); at != string_view::npos && values.size() < kMost;
+       at = FindWord(text, parameter.name, at + 1)) {
+    const string_view before = absl::StripTrailingAsciiWhitespace(text.substr(0, at));
+    string_view after = absl::StripLeadingAsciiWhitespace(text.substr(at + parameter.name.size()));
+    if (before.empty()) continue;
+    if (parameter.kind == Kind::kType) {
+      const bool same = absl::EndsWith(before, "is_same<") || absl::EndsWith(before, "is_same_v<");
+      if (!same || !absl::ConsumePrefix(&after, ",")) continue;
+    } else if (!absl::StrContains("(&|!,", before.back()) || !absl::ConsumePrefix(&after, "==")) {
+      continue;
+    }
+    after = absl::StripLeadingAsciiWhitespace(after);
+    size_t end = 0;
+    while (end < after.size() && (IsWord(after[end]) || after[end] == ':')) ++end;
+    const string_view value = after.substr(0, end);
+    const bool digits =
+        !value.empty() && value.find_first_not_of("0123456789uUlL") == string_view::npos;
+    if (value.empty() || digits != (parameter.kind == Kind::kNumber)) continue;
+    if (parameter.kind == Kind::kValue && !absl::StrContains(value, "::")) continue;
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.emplace_back(value);
+  }
+  return values;
+}
+
+std::vector<Argument> GuessByKind(const Parameter& parameter, const v1::Kernel& kernel) {
   switch (parameter.kind) {
     case Kind::kType:
       return TypeArguments(parameter, kernel);
@@ -290,55 +288,33 @@ std::vector<Argument> GuessArguments(const Parameter& parameter, const v1::Kerne
   return {};
 }
 
-constexpr string_view kLiteralTypes[] = {
-    "float",         "double",       "int",      "char",     "short",       "long",
-    "long long",     "bool",         "half",     "__half",   "half2",       "__half2",
-    "__nv_bfloat16", "float2",       "float4",   "int4",     "uint4",       "size_t",
-    "unsigned",      "unsigned int", "int8_t",   "int16_t",  "int32_t",     "int64_t",
-    "uint8_t",       "uint16_t",     "uint32_t", "uint64_t", "nv_bfloat16", "__nv_fp8_e4m3",
-    "__nv_fp8_e5m2", "unsigned char"};
-
-// Returns whether an argument of a launch means the same in the module: a number, a flag, a known
-// type, or a name with its namespace that the module has.
-bool MeansTheSame(string_view argument, string_view module) {
-  if (argument == "true" || argument == "false") return true;
-  if (std::find(std::begin(kLiteralTypes), std::end(kLiteralTypes), argument) !=
-      std::end(kLiteralTypes)) {
-    return true;
+// Returns the values that static_assert compares the parameter with, the first guess by kind, the
+// values of other comparisons, and the other guesses.
+std::vector<Argument> GuessArguments(const Parameter& parameter, const v1::Kernel& kernel) {
+  std::vector<Argument> guesses = GuessByKind(parameter, kernel);
+  const bool compares = parameter.kind == Kind::kType || parameter.kind == Kind::kNumber ||
+                        parameter.kind == Kind::kValue;
+  if (parameter.name.empty() || !compares) return guesses;
+  std::string asserted;
+  const string_view source = kernel.source();
+  for (size_t at = FindWord(source, "static_assert"); at != string_view::npos;
+       at = FindWord(source, "static_assert", at + 1)) {
+    absl::StrAppend(&asserted, source.substr(at, source.find(';', at) - at), ";");
   }
-  string_view number = argument;
-  absl::ConsumePrefix(&number, "-");
-  const size_t end = number.find_first_not_of("0123456789");
-  if (!number.empty() && end != 0 &&
-      (end == string_view::npos || number.find_first_not_of("uUlL", end) == string_view::npos)) {
-    return true;
-  }
-  const size_t colon = argument.rfind("::");
-  if (colon == string_view::npos || colon == 0) return false;
-  const bool plain =
-      std::all_of(argument.begin(), argument.end(), [](char c) { return IsWord(c) || c == ':'; });
-  return plain && HasWord(module, argument.substr(colon + 2));
-}
-
-// Returns the lists of template arguments that launches of the kernel write.
-std::vector<std::vector<std::string>> LaunchArguments(const v1::Kernel& kernel) {
-  std::vector<std::vector<std::string>> lists;
-  for (const v1::CudaLaunch& launch : kernel.cuda().launches()) {
-    const std::string text = OneLine(launch.text());
-    const std::string before = absl::StrCat(kernel.name(), "<");
-    const size_t at = text.find(before);
-    if (at == std::string::npos || absl::StartsWith(text.substr(at + before.size()), "<<"))
-      continue;
-    int depth = 1;
-    size_t end = at + before.size();
-    for (; end < text.size() && depth > 0; ++end) {
-      if (text[end] == '<' || text[end] == '(') ++depth;
-      if (text[end] == '>' || text[end] == ')') --depth;
-    }
-    if (depth == 0)
-      lists.push_back(SplitList(text.substr(at + before.size(), end - 1 - at - before.size())));
-  }
-  return lists;
+  size_t place = 0;
+  const auto add = [&](std::string value) {
+    const bool known = std::any_of(guesses.begin(), guesses.end(), [&](const Argument& other) {
+      return other.value == value && other.rule == "guess:compared";
+    });
+    if (known) return;
+    guesses.insert(guesses.begin() + static_cast<std::ptrdiff_t>(std::min(place, guesses.size())),
+                   {std::move(value), "guess:compared"});
+    ++place;
+  };
+  for (std::string& value : FindCompared(asserted, parameter)) add(std::move(value));
+  ++place;
+  for (std::string& value : FindCompared(source, parameter)) add(std::move(value));
+  return guesses;
 }
 
 // A parameter that gets an argument, with those that it may get.
@@ -360,13 +336,16 @@ std::vector<Choice> FindChoices(const v1::Kernel& kernel, std::string& missing) 
   if (headers == 0) return {};
   for (const std::string& entry : SplitList(kernel.cuda().template_parameters(headers - 1)))
     parameters.push_back(ReadParameter(entry));
-  const auto lists = LaunchArguments(kernel);
+  const auto written = FindHostArguments(kernel, parameters.size());
+  // If several parameters have several values, a try may mix those of two launches.
+  const auto several = std::count_if(written.begin(), written.end(),
+                                     [](const auto& arguments) { return arguments.size() > 1; });
   std::vector<Choice> choices;
   for (size_t i = 0; i < parameters.size() && !parameters[i].pack; ++i) {
     Choice choice = {parameters[i], {}};
-    for (const std::vector<std::string>& list : lists) {
-      if (i < list.size() && MeansTheSame(list[i], kernel.module()))
-        choice.arguments.push_back({list[i], "launch"});
+    for (const HostArgument& argument : written[i]) {
+      const bool known = argument.written && several <= 1;
+      choice.arguments.push_back({argument.value, known ? "launch" : "host"});
     }
     if (choice.arguments.empty() && choice.parameter.has_default) {
       if (choice.parameter.name.empty() || NamesAnother(choice.parameter.initial, parameters))

@@ -81,6 +81,15 @@ TEST(TemplateTriesTest, ALaunchThatWritesItsArgumentsComesFirst) {
   EXPECT_EQ(First(MakeKernel("int N", "k<<<g, b>>>(x)")), "4 guess:number") << "deduced";
 }
 
+// Only then is a refusal an error of the kernel.
+TEST(TemplateTriesTest, AnArgumentThatMayBeAnotherLaunchsIsNoneOfALaunch) {
+  v1::Kernel kernel = MakeKernel("typename T, int N", "k<half, 256><<<g, b>>>(x)");
+  kernel.mutable_cuda()->add_launches()->set_text("k<float, 256><<<g, b>>>(x)");
+  EXPECT_EQ(First(kernel), "half launch, 256 launch");
+  kernel.mutable_cuda()->add_launches()->set_text("k<float, 128><<<g, b>>>(x)");
+  EXPECT_EQ(First(kernel), "half host, 256 host");
+}
+
 TEST(TemplateTriesTest, ADefaultIsTakenUntilOneNamesAnotherParameter) {
   EXPECT_EQ(First(MakeKernel("typename T, int N = 3, typename U = T, int M = 5")),
             "float guess:type, 3 default");
@@ -94,6 +103,32 @@ TEST(TemplateTriesTest, ATypeWithMembersIsAStructOfTheModule) {
   kernel.set_module(kernel.source());
   EXPECT_EQ(First(kernel), "template:Traits");
   EXPECT_EQ(First(MakeKernel("float (*OP)(float, int)")), "template:");
+}
+
+TEST(TemplateTriesTest, AStructHasTheMembersThatTheKernelUses) {
+  v1::Kernel kernel = MakeKernel("typename Traits");
+  kernel.set_source(
+      "template <typename Traits> __global__ void k() { f(Traits::n, Traits::T{}); }");
+  kernel.set_module(
+      absl::StrCat("struct Other { static const int n = 1; };\n"
+                   "template <int N>\nstruct Maker { using T = int; int n; };\n"
+                   "struct Full { static const int n = 1; using T = int; };\n",
+                   kernel.source()));
+  EXPECT_EQ(First(kernel), "Full guess:struct");
+}
+
+TEST(TemplateTriesTest, AKernelComparesAParameterWithItsValues) {
+  v1::Kernel kernel = MakeKernel("int N, int M, typename T, Mode O");
+  kernel.set_source(
+      "template <int N, int M, typename T, Mode O> __global__ void k() {\n"
+      "  static_assert(N == 2 || N == 16, \"\");\n  if constexpr (M == 3) f();\n"
+      "  if (i % M == 0) f();\n  static_assert(std::is_same_v<T, half> && O == Mode::kB);\n}");
+  kernel.set_module(kernel.source());
+  const TemplateTries made = MakeTemplateTries(kernel);
+  EXPECT_EQ(Format(made.tries[0]),
+            "2 guess:compared, 4 guess:number, half guess:compared, Mode::kB guess:compared");
+  EXPECT_EQ(Format(made.tries[3]),
+            "16 guess:compared, 3 guess:compared, half guess:compared, Mode::kB guess:compared");
 }
 
 TEST(TemplateTriesTest, MacrosOfConditionsAreDefinedInTheLastTries) {
