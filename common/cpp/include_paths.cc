@@ -40,7 +40,7 @@ bool IsHeaderPath(string_view path) {
 }
 
 bool IsCppPath(string_view path) {
-  static constexpr string_view kExtensions[] = {"cu", "hip", "cc", "cpp", "cxx"};
+  static constexpr string_view kExtensions[] = {"cu", "hip", "metal", "cc", "cpp", "cxx"};
   return IsAmong(kExtensions, Extension(path)) || IsHeaderPath(path);
 }
 
@@ -52,6 +52,10 @@ std::string CanonicalHeader(string_view path) {
   if (absl::ConsumeSuffix(&stem, ".h") && twins.contains(stem)) return absl::StrCat("c", stem);
   if (path == "cuda_fp16.hpp") return "cuda_fp16.h";
   return std::string(path);
+}
+
+bool IsMetalHeader(string_view path) {
+  return absl::StartsWith(path, "metal_") && !absl::StrContains(path, '.');
 }
 
 bool IsHipHeader(string_view path) { return absl::StartsWith(path, "hip/"); }
@@ -161,7 +165,7 @@ bool IsKnownHeader(string_view path) {
                                                                    "malloc.h",
                                                                    "memory.h",
                                                                    "strings.h"};
-  if (plain.contains(path) || IsRuntimeHeader(path)) return true;
+  if (plain.contains(path) || IsRuntimeHeader(path) || IsMetalHeader(path)) return true;
   const std::string canonical = CanonicalHeader(path);
   if (canonical != path && plain.contains(canonical)) return true;
   for (const string_view prefix : {"cuda_", "curand", "cooperative_groups", "cuda/", "nv/", "crt/",

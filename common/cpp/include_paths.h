@@ -12,18 +12,21 @@
 
 namespace kernelmill::cpp {
 
-// Returns whether a path has an extension of C++, CUDA or HIP.
+// Returns whether a path has an extension of C++, CUDA, HIP or Metal.
 bool IsCppPath(absl::string_view path);
 
 // Returns whether a path has the extension of a header.
 bool IsHeaderPath(absl::string_view path);
 
 // Returns whether a header, as an #include names it, comes with the compiler, the standard library,
-// the CUDA toolkit or HIP. CUB, Thrust and CUTLASS count as ordinary packages.
+// the CUDA toolkit, HIP or Metal. CUB, Thrust and CUTLASS count as ordinary packages.
 bool IsKnownHeader(absl::string_view path);
 
 // Returns the one name for all spellings of a known header: "cstdint" for stdint.h and cstdint.
 std::string CanonicalHeader(absl::string_view path);
+
+// Returns whether the header is of Metal's standard library: metal_stdlib, metal_simdgroup.
+bool IsMetalHeader(absl::string_view path);
 
 // Returns whether the header is HIP's.
 bool IsHipHeader(absl::string_view path);

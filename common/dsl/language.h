@@ -30,6 +30,13 @@ struct Makers {
   bool as_written = false;
 };
 
+// The words of a language of C that make a kernel, or a device function, of a function. They
+// include macros of well-known libraries, whose definitions are in no source that uses them.
+struct Qualifiers {
+  std::vector<absl::string_view> kernel;
+  std::vector<absl::string_view> device;
+};
+
 // All that is known of a kernel language. Each is made by a file of common/dsl/languages.
 struct Language {
   absl::string_view name;   // Kernel.dsl, and the word in job files and reports
@@ -37,7 +44,11 @@ struct Language {
   code::Language syntax = code::Language::kPython;
   // Its kernels are extracted unless a source names the languages that it wants.
   bool by_default = false;
-  std::vector<Makers> makers = {};  // empty: the markers themselves are the kernels' qualifiers
+  std::vector<Makers> makers = {};  // empty for a language of C, which has qualifiers
+  Qualifiers qualifiers = {};
+  // The endings of files that may be in this language of C, if they hold one of its markers and
+  // none of CUDA's. C++ files of all other endings are CUDA.
+  std::vector<absl::string_view> endings = {};
   // A file that uses the language holds one of these texts. Each has four bytes or more, and is as
   // rare as possible in files that do not use the language.
   std::vector<absl::string_view> markers = {};
@@ -45,7 +56,8 @@ struct Language {
   // these.
   std::vector<absl::string_view> template_markers = {};
   // A file that gets the language through another file, and does not name it, holds one of these:
-  // `from ._compat import jit, tl`. Each has four bytes or more.
+  // `from ._compat import jit, tl`, or uses a macro of another file as qualifier. Each has four
+  // bytes or more.
   std::vector<absl::string_view> hints = {};
   absl::string_view decorator = "";  // the usual spelling of its decorator
   // The packages that come with the language: a self-contained module of it may import them.

@@ -104,6 +104,7 @@ bool IsOneOf(absl::string_view module, const std::vector<absl::string_view>& pac
 }
 
 bool MayBeIn(const Language& language, absl::string_view text) {
+  if (language.syntax != code::Language::kPython) return false;
   if (GetWords(language).MayBeIn(text) || HoldsAny(text, language.hints)) return true;
   // A function of references may be a kernel by a call in another file.
   return language.name == kPallas && Contains(text, "_ref") && HoldsAny(text, language.markers);
@@ -296,6 +297,27 @@ std::string GetTitle(absl::string_view dsl) {
 code::Language GetSyntax(absl::string_view dsl) {
   const Language* const language = FindLanguage(dsl);
   return language == nullptr ? code::Language::kPython : language->syntax;
+}
+
+const Language& FindCLanguage(absl::string_view path, absl::string_view text) {
+  static const Language& cuda = *FindLanguage(kCuda);
+  for (const Language& language : Languages()) {
+    const auto& endings = language.endings;
+    const bool ends = std::any_of(endings.begin(), endings.end(), [path](absl::string_view end) {
+      return absl::EndsWith(path, end);
+    });
+    if (ends && HoldsAny(text, language.markers)) {
+      return HoldsAny(text, cuda.markers) ? cuda : language;
+    }
+  }
+  return cuda;
+}
+
+bool HasMarkerOfC(absl::string_view text) {
+  return std::any_of(Languages().begin(), Languages().end(), [text](const Language& language) {
+    return language.syntax == code::Language::kC &&
+           (HoldsAny(text, language.markers) || HoldsAny(text, language.hints));
+  });
 }
 
 bool IsC(absl::string_view dsl) { return GetSyntax(dsl) == code::Language::kC; }

@@ -76,6 +76,14 @@ std::string GetTitle(absl::string_view dsl);
 // Returns the language that a kernel's text is read in: Python for an unknown name.
 code::Language GetSyntax(absl::string_view dsl);
 
+// Returns the language of C that a C++ text of this path is in: CUDA, unless the path has an ending
+// of another one and the text holds that one's markers and none of CUDA's.
+const Language& FindCLanguage(absl::string_view path, absl::string_view text);
+
+// Returns whether a text holds a marker or a hint of a language of C: without one, it holds no
+// function of one.
+bool HasMarkerOfC(absl::string_view text);
+
 // Returns whether a kernel's text is C, as CUDA's is.
 bool IsC(absl::string_view dsl);
 

@@ -18,7 +18,9 @@ TEST(Languages, EachHasItsOwnNameAndMarkersThatTheFinderCanSee) {
     EXPECT_TRUE(names.insert(language.name).second) << language.name;
     EXPECT_FALSE(language.markers.empty()) << language.name;
     for (const absl::string_view marker : language.markers) EXPECT_GE(marker.size(), 4u) << marker;
-    EXPECT_TRUE(language.name == kCuda || !language.makers.empty()) << language.name;
+    const bool is_c = language.syntax == code::Language::kC;
+    EXPECT_EQ(language.makers.empty(), is_c) << language.name;
+    EXPECT_EQ(language.qualifiers.kernel.empty(), !is_c) << language.name;
   }
 }
 
@@ -177,6 +179,8 @@ TEST(Markers, AloneMakeNoKernel) {
   EXPECT_TRUE(MayHoldKernels("from numba import cuda\n@cuda.jit\n"));
   EXPECT_TRUE(numba->MayBeIn("from numba import cuda\n@cuda.jit\n"));
   EXPECT_FALSE(numba->MayBeIn("import triton\n@triton.jit\n"));
+  EXPECT_TRUE(HasMarkerOfC("kernel void k();"));
+  EXPECT_FALSE(HasMarkerOfC("import triton"));
   EXPECT_TRUE(HasMarkerOf(kCuda, "__global__ void k();"));
   EXPECT_FALSE(HasMarkerOf(kCuda, "import triton"));
 }

@@ -24,9 +24,10 @@ SHOWN = 20
 DEFAULT_INCLUDE = ["**/*.{py,ipynb}"]
 DEFAULT_LANGUAGES = ["triton", "gluon", "pallas", "cuda"]
 PYTHON = {"py", "ipynb", "pyi", "jinja"}
-C_LIKE = {"cu", "cuh", "hip", "h", "hh", "hpp", "hxx", "inl", "inc", "cc", "cpp", "cxx", "c"}
+C_LIKE = {"cu", "cuh", "hip", "metal", "h", "hh", "hpp", "hxx", "inl", "inc", "cc", "cpp", "cxx", "c"}
 
 CUDA_WORDS = (b"__global__", b"__device__")
+METAL = re.compile(rb"^[ \t]*(?:kernel[ \t]+void\b|\[\[\s*kernel\b)", re.M)
 # A Python file is of a language if it has one of these words and a kernel's form.
 PYTHON_MARKERS = {
     "triton": ([b"triton"], rb"@(?:\w+\.)*(?:triton_)?jit\b|\btriton\.jit\s*\("),
@@ -56,7 +57,9 @@ def languages_of(path, text):
     if extension_of(path) in PYTHON:
         return {language for language, (words, form) in PYTHON_MARKERS.items()
                 if any(word in text for word in words) and form.search(text)}
-    return {"cuda"} if any(word in text for word in CUDA_WORDS) else set()
+    if any(word in text for word in CUDA_WORDS):
+        return {"cuda"}
+    return {"metal"} if extension_of(path) in {"metal", "h", "hpp"} and METAL.search(text) else set()
 
 
 def git(repository, *argv, **kwargs):
@@ -197,6 +200,8 @@ SELF_TEST_FILES = [
     ("a.py", b"S = '''__global__ void f() {}'''", {"cuda"}),
     ("a.h", b"__device__ int f();", {"cuda"}),
     ("a.cc", b"int main() {}", set()),
+    ("a.metal", b"[[kernel]] void f(device int* x) {}", {"metal"}),
+    ("a.h", b"// kernel void said();\nkernel void f(device int* x) {}", {"metal"}),
 ]
 
 

@@ -1,7 +1,8 @@
 """The functions of a C++ text that have one of some qualifiers and a body, by two readers that share nothing.
 
-The first is a scanner: tokens, then what opens a body behind the qualifier. The second is tree-sitter's grammar. A function
-counts if both end it at the same brace; else it is not decided. Neither expands macros.
+The first is a scanner: tokens, then what opens a body behind the qualifier. The second is tree-sitter's grammar, which reads the whole
+text and then, if a macro confuses it there, the function alone. A function counts if both end it at the same brace; else it is not
+decided. Neither expands macros; text that `#if 0` or `#if 1 ... #else` leaves out counts as blank.
 """
 import bisect
 import dataclasses
@@ -66,9 +67,15 @@ class Scan:
         now = at + 1
         while now < len(self.words):
             word = self.words[now]
+            if word == "operator" and name is None:
+                now = self.behind_operator(now)
+                if now is None:
+                    return None
+                name, word = "operator", "("
             if word == "{":
                 return (name, self.closes[now]) if name and now in self.closes else None
-            if word in (";", "}") or word == ")" or word == "=" and self.words[now - 1] != "operator" and not angle:
+            compared = word == "=" and (self.words[now - 1] in "=<>!" or self.words[now + 1:now + 2] == ["="])
+            if word in (";", "}", ")") or word == "=" and not compared and not angle:
                 return None
             if word in "<>" and name is None and self.words[now - 1] != "operator":
                 angle += 1 if word == "<" else -1
@@ -78,15 +85,22 @@ class Scan:
                 if word == "[" and now and self.words[now - 1] == "," or now not in self.closes:
                     return None
                 now = self.closes[now]
+            elif word == ":" and self.words[now + 1:now + 2] == [":"]:
+                now += 1
             elif word == ":" and name:
                 now = self.skip_initializers(now)
                 continue
             now += 1
         return None
 
+    def behind_operator(self, at):
+        """The place of the parentheses of an operator's parameters."""
+        at += 3 if self.words[at + 1:at + 3] == ["(", ")"] else 1
+        while at < len(self.words) and self.words[at] not in ("(", ";", "{"):
+            at += 1
+        return at if self.words[at:at + 1] == ["("] else None
+
     def name_before(self, at):
-        if "operator" in self.words[max(0, at - 4):at] or self.words[at - 1] == "operator":
-            return "operator"
         token = self.tokens[at - 1]
         if token["word"] and token[0] not in NOT_NAMES:
             return token[0]
@@ -117,6 +131,8 @@ class Scan:
     def first(self, at):
         """The first token of the declaration that a token is in."""
         while at and self.words[at - 1] not in (";", "{", "}"):
+            if self.words[at] == "template" and self.words[at - 1] == ")":  # behind a macro without a semicolon
+                break
             if self.words[at - 1] == ":" and at > 1 and self.words[at - 2] in ("public", "private", "protected"):
                 break
             at -= 1
@@ -137,13 +153,73 @@ def grammar_ends(text, language):
     return ends
 
 
+def without_excluded(text):
+    """The text with blanks for what a constant condition leaves out."""
+    lines, states = [], []  # for each #if around: True taken, False left out, None not known, "done" an earlier branch was taken
+    joined = ""
+    for line in text.splitlines(keepends=True):
+        joined += line
+        if re.search(r"\\\r?\n\Z", line):
+            continue
+        out = any(state is False or state == "done" for state in states)
+        directive = re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b\s*(\w*)\s*(?://.*|/\*.*)?$", joined) or re.match(
+            r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)", joined, re.S)
+        if directive:
+            word = directive[1]
+            if word == "if":
+                states.append({"0": False, "false": False, "1": True, "true": True}.get(directive[2].strip()))
+            elif word in ("ifdef", "ifndef"):
+                states.append(None)
+            elif word == "endif" and states:
+                states.pop()
+            elif states and states[-1] is True:
+                states[-1] = "done"
+            elif states and states[-1] is False:
+                states[-1] = True if word == "else" else None
+            out = False
+        lines.append(re.sub(r"[^\n\r]", " ", joined) if out else joined)
+        joined = ""
+    return "".join(lines) + joined
+
+
 def agreed(text, functions, plain, language):
     """The functions, each decided if the grammar ends one at its brace. `plain` is the text as the grammar is to see it."""
     ends = grammar_ends(plain, language)
     offsets = byte_offsets(text)
     for function in functions:
-        function.decided = offsets(function.end) in ends
+        alone = plain[function.start:function.end]
+        function.decided = offsets(function.end) in ends or len(alone.encode()) in grammar_ends(alone, language)
     return functions
+
+
+class QualifierMacros:
+    """The macros of a repository's texts that stand for __global__ or __device__: those that libraries define, and those of #define lines."""
+
+    KNOWN = {"__global__": "__global__", "__device__": "__device__", "CUTLASS_GLOBAL": "__global__", "RAFT_KERNEL": "__global__ void",
+             "_CCCL_KERNEL_ATTRIBUTES": "__global__"} | dict.fromkeys(
+        ["CUTLASS_DEVICE", "CUTLASS_HOST_DEVICE", "CUTE_DEVICE", "CUTE_HOST_DEVICE", "CK_TILE_DEVICE", "CK_TILE_HOST_DEVICE", "_CCCL_DEVICE",
+         "_CCCL_HOST_DEVICE", "C10_DEVICE", "C10_HOST_DEVICE"], "__device__")
+    DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?![\w(])((?:\\\r?\n|[^\n])*)", re.M)
+    COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+    def __init__(self, texts):
+        defined = {}
+        for text in texts:
+            for name, value in self.DEFINE.findall(text):
+                defined.setdefault(name, []).append(self.COMMENT.sub(" ", value).replace("\\\n", " "))
+        plain = {name: [set(re.findall(r"\w+", value)) for value in values] for name, values in defined.items()
+                 if all(re.fullmatch(r'(?:[A-Za-z_]\w*|[\s()]|"C")*', value) for value in values)}
+        self.meanings = dict(self.KNOWN)
+        for _ in range(8):
+            for name, values in plain.items():
+                words = set().union(*values)
+                for word in sorted(words & self.meanings.keys()):
+                    if name not in self.meanings or "__global__" in self.meanings[word]:
+                        has_type = " void" if "void" in words or self.meanings[word].endswith(" void") else ""
+                        self.meanings[name] = self.meanings[word].split()[0] + has_type
+
+    def names_in(self, text):
+        return {word for word in re.findall(r"\w+", text) if word in self.meanings}
 
 
 def byte_offsets(text):
@@ -155,13 +231,23 @@ def byte_offsets(text):
     return lambda place: place + total[bisect.bisect_left(wide, place)]
 
 
-def cuda_functions(text):
-    found = Scan(text).functions({"__global__", "__device__"})
-    return agreed(text, list(found.values()), text, tree_sitter_cuda.language())
+def cuda_functions(text, macros=None):
+    """The functions of CUDA; with the macros of a repository also those that have one as their qualifier."""
+    text = without_excluded(text)
+    macros = macros or QualifierMacros([])
+    names = macros.names_in(text)
+    found = Scan(text).functions(names)
+    plain = text
+    for name in sorted(names - {"__global__", "__device__"}, key=len, reverse=True):
+        # A grammar knows no macros: it sees the type that one holds, or nothing.
+        shown = "void" if macros.meanings[name].endswith(" void") else ""
+        plain = re.sub(rf"(?<![\w#])(?<!define )\b{name}\b", shown.ljust(len(name))[:max(len(name), len(shown))], plain)
+    return agreed(text, list(found.values()), plain, tree_sitter_cuda.language())
 
 
 def metal_functions(text):
     """Kernels of Metal: `kernel void f(` and `[[kernel]] void f(` with a body."""
+    text = without_excluded(text)
     scan = Scan(text)
     inner = {at for opened, closed in scan.closes.items() if scan.words[opened] == "(" for at in range(opened, closed)}
     found = {}

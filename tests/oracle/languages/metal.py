@@ -32,5 +32,5 @@ class Metal:
 
 
 LANGUAGE = Metal()
-TUNED = ("ml-explore/mlx",)
-HELD_OUT = ("huggingface/kernels-community",)
+TUNED = ("ml-explore/mlx", "huggingface/candle", "ggml-org/ggml")
+HELD_OUT = ("huggingface/kernels-community", "pytorch/ao", "huggingface/kernels")

@@ -13,9 +13,9 @@ from languages import compare, cute, nki, numba, taichi, tilelang, tlx, warp  # 
 from languages.python_kernels import Truth  # noqa: E402
 
 try:
-    from languages import cuda_strings, metal
+    from languages import cuda_macros, cuda_strings, metal
 except ImportError:
-    cuda_strings = metal = None
+    cuda_macros = cuda_strings = metal = None
 
 
 def found(language, **files):
@@ -225,6 +225,20 @@ class CppOracles(unittest.TestCase):
             template [[host_name("x")]] [[kernel]] void two<int>(constant int& a [[buffer(1)]]);
             void helper(device int* x) { x[0] = 1; }
             """)), {"one": (3, 5), "two": (6, 8)})
+
+    def test_text_that_a_constant_condition_leaves_out(self):
+        text = "#if 0\nkernel void one() {}\n#else\nkernel void two() {}\n#endif\n#if 1\nkernel void three() {}\n#else\nkernel void four() {}\n#endif\n"
+        self.assertEqual(self.places(metal, "a.metal", text), {"two": (4, 4), "three": (7, 7)})
+
+    def test_macros_that_stand_for_a_qualifier(self):
+        texts = {"a.h": b"#ifdef __CUDACC__\n#define MY_DEVICE inline __device__\n#define MY_KERNEL __global__ void\n#else\n#define MY_DEVICE\n#endif\n"
+                        b"#define TWICE __device__\n#define CALL(x) __device__ x\n",
+                 "b.h": b"#define TWICE 2\n",
+                 "c.cu": b"MY_DEVICE int one() { return 1; }\nMY_KERNEL __launch_bounds__(4) two(int* x) {}\nTWICE int three() { return 1; }\n"
+                         b"template <int N> CUTLASS_GLOBAL void four() {}\nstruct S { CUTE_HOST_DEVICE int five() const { return 1; } };\n"}
+        truth = cuda_macros.LANGUAGE.find_in(texts)
+        self.assertEqual({value[0] for value in truth.kernels.values()}, {"one", "two", "four", "five"})
+        self.assertEqual(truth.undecided, {})
 
     def test_cuda_strings_that_reach_a_compiler(self):
         self.assertEqual(self.places(cuda_strings, "a.py", textwrap.dedent('''\

@@ -247,8 +247,50 @@ TEST(CudaKernelsTest, LaunchesThroughMacrosCallsAndLocalNamesCount) {
   EXPECT_EQ(shard.kernels(2).cuda().launches(0).text(), "LAUNCH_KERNEL((ns::c<1, 2>), 1, 1)");
 }
 
+v1::KernelShard ExtractAt(const std::string& path, const std::string& text) {
+  v1::KernelShard shard;
+  v1::ExtractedFile& entry = *shard.add_files();
+  EXPECT_TRUE(AddCudaKernels(path, text, 1000, entry, shard).ok());
+  return shard;
+}
+
+TEST(CudaKernelsTest, AKernelOfMetalHasItsQualifierAsAWordOrInAnAttribute) {
+  const std::string text =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "#define KERNEL kernel\n"
+      "float helper(float x) { return x; }\n"
+      "kernel void a(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+      "  x[i] = helper(x[i]);\n}\n"
+      "template <typename T>\n[[kernel]] void b(device T* x) { x[0] = 1; }\n"
+      "[[ kernel, max_total_threads_per_threadgroup(64) ]] void c(device int* x) {}\n"
+      "[[host_name(\"d_host\")]] kernel void d(device int* x) {}\n"
+      "KERNEL void e(device int* x) {}\n"
+      "template [[host_name(\"b_float\")]] [[kernel]] void b<float>(device float* x);\n"
+      "struct S { [[nodiscard]] int f() const { return 1; } };\n";
+  const v1::KernelShard shard = ExtractAt("a/k.metal", text);
+  ASSERT_EQ(shard.kernels_size(), 5);
+  std::string names;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    names += kernel.name();
+    EXPECT_EQ(kernel.dsl(), "metal");
+    EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_KERNEL);
+  }
+  EXPECT_EQ(names, "abcde");
+  EXPECT_EQ(shard.kernels(1).first_line(), 8);
+  EXPECT_EQ(shard.kernels(0).parameters(0).name(), "x");
+}
+
+TEST(CudaKernelsTest, AHeaderIsMetalByItsMarkersUnlessItHasCudas) {
+  const std::string metal = "kernel void k(device int* x) {}\n";
+  EXPECT_EQ(ExtractAt("a/k.h", metal).kernels_size(), 1);
+  EXPECT_EQ(ExtractAt("a/k.cpp", metal).kernels_size(), 0);
+  const v1::KernelShard both = ExtractAt("a/k.h", metal + "__device__ int f() { return 1; }\n");
+  ASSERT_EQ(both.kernels_size(), 1);
+  EXPECT_EQ(both.kernels(0).dsl(), "cuda");
+}
+
 TEST(CudaKernelsTest, PathsAndMarkersTellWhatMayHoldThem) {
-  for (const char* path : {"a.cu", "b/a.cuh", "a.hip", "a.hip.h", "a.hpp"}) {
+  for (const char* path : {"a.cu", "b/a.cuh", "a.hip", "a.hip.h", "a.hpp", "a.metal"}) {
     EXPECT_TRUE(IsCudaPath(path)) << path;
   }
   for (const char* path : {"a.py", "cu", "a.cu.py", "a.jinja", ""}) {

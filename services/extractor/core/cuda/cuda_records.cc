@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/hash.h"
-#include "common/dsl/names.h"
+#include "common/dsl/languages.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
 
@@ -19,13 +19,21 @@ namespace {
 constexpr size_t kMaxLaunches = 16;      // kept for one kernel
 constexpr size_t kMaxLaunchText = 2048;  // a longer launch is recorded without its text
 
+Code LexWith(string_view text, const dsl::Language& language, const dsl::Qualifiers& macros) {
+  Code code = Lex(text, language);
+  code.kernel_macros.insert(macros.kernel.begin(), macros.kernel.end());
+  code.device_macros.insert(macros.device.begin(), macros.device.end());
+  return code;
+}
+
 }  // namespace
 
 CudaRecords::CudaRecords(string_view path, string_view text, const TextPlace& place,
-                         size_t max_bytes)
+                         size_t max_bytes, const dsl::Qualifiers& macros)
     : path_(path),
+      language_(dsl::FindCLanguage(path, text)),
       place_(place),
-      code_(Lex(text)),
+      code_(LexWith(text, language_, macros)),
       brackets_(MatchBrackets(code_)),
       found_(FindFunctions(code_, brackets_)),
       max_bytes_(max_bytes),
@@ -48,7 +56,7 @@ void CudaRecords::Describe(const Function& function, v1::Kernel& kernel) {
   AddPlace(function, kernel);
   kernel.set_name(function.name);
   kernel.set_qualname(function.qualname);
-  kernel.set_dsl(dsl::kCuda);
+  kernel.set_dsl(std::string(language_.name));
   kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
   kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
   const size_t first = place_.InFile(code_.tokens[function.first].begin);

@@ -41,9 +41,10 @@ class TextPlace {
 // to its arguments.
 class CudaRecords {
  public:
-  // Functions within functions repeat text, and so do launches: see InBounds().
+  // Functions within functions repeat text, and so do launches: see InBounds(). `macros` are those
+  // of other files that stand for a qualifier.
   CudaRecords(absl::string_view path, absl::string_view text, const TextPlace& place,
-              size_t max_bytes);
+              size_t max_bytes, const dsl::Qualifiers& macros = {});
 
   const Code& code() const { return code_; }
   const std::vector<Function>& functions() const { return found_.functions; }
@@ -71,6 +72,7 @@ class CudaRecords {
   void AddLaunch(const Launch& launch, v1::CudaFunction& cuda);
 
   const absl::string_view path_;
+  const dsl::Language& language_;
   const TextPlace& place_;
   const Code code_;
   const Brackets brackets_;

@@ -346,6 +346,7 @@ class Finder {
     }
     if (mark == "(" || mark == "[") {
       const uint32_t close = brackets_.match[at_];
+      if (mark == "[" && code_.Is(at_ + 1, "[") && close != kNoToken) ReadAttribute(close);
       at_ = close == kNoToken ? at_ + 1 : close + 1;
       return;
     }
@@ -375,8 +376,7 @@ class Finder {
     if (IsAccess(word) && code_.Is(at_ + 1, ":")) return Restart(at_ += 2);
     if (IsLaunchBounds(word) && code_.Is(at_ + 1, "(")) return ReadLaunchBounds();
     if (IsAttribute(word) && code_.Is(at_ + 1, "(")) return SkipAttribute(word);
-    if (code_.global_words.contains(word)) declaration_.global = true;
-    if (code_.device_words.contains(word)) declaration_.device = true;
+    ReadQualifier(word);
     if (word == "namespace") declaration_.is_namespace = true;
     if (word == "enum") declaration_.assigned = true;
     if (IsClassKey(word) && !declaration_.frozen) declaration_.class_key = at_;
@@ -384,6 +384,18 @@ class Finder {
     if (code_.Is(at_ + 1, "(") && !declaration_.frozen && !of_class_key) return ReadDeclarator();
     if (code_.Is(at_ + 1, "<")) return ReadArguments();
     ++at_;
+  }
+
+  void ReadQualifier(string_view word) {
+    if (code_.IsOfKernel(word)) declaration_.global = true;
+    if (code_.IsOfDevice(word)) declaration_.device = true;
+  }
+
+  // Reads the qualifiers of Metal in an attribute: [[kernel, max_total_threads(256)]].
+  void ReadAttribute(uint32_t close) {
+    for (uint32_t at = at_ + 2; at < close; ++at) {
+      if (code_.IsWord(at)) ReadQualifier(code_[at]);
+    }
   }
 
   // Returns whether the declaration so far was a macro's use without a semicolon, so that `word`

@@ -50,6 +50,15 @@ class Found {
 
 std::vector<std::string> Names(const std::string& text) { return Found(text).Names(); }
 
+TEST(CudaFunctionsTest, MacrosOfKnownLibrariesAreQualifiers) {
+  EXPECT_THAT(Names("template <int N> CUTLASS_GLOBAL __launch_bounds__(N, 1) void k(int* x) {}\n"
+                    "CUTE_HOST_DEVICE constexpr int f() { return 1; }\n"
+                    "CUTLASS_DEVICE void g() {}\n"
+                    "RAFT_KERNEL r(int* x) {}\n"
+                    "struct S { CUTLASS_HOST_DEVICE S() : a(1) {} int a; };\n"),
+              ElementsAre("g k", "d f", "d g", "g r", "d S::S"));
+}
+
 TEST(CudaFunctionsTest, QualifiersMakeAFunctionOneOfThem) {
   EXPECT_THAT(Names("__global__ void k(int* x) { x[0] = 1; }\n"
                     "static __device__ __forceinline__ float f(float x) { return x; }\n"

@@ -9,6 +9,8 @@
 #include "absl/strings/strip.h"
 #include "common/code/bytes.h"
 #include "common/code/c.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -19,7 +21,10 @@ using absl::string_view;
 // nested, but its tokens are dropped while skipped_ is positive.
 class Lexer {
  public:
-  explicit Lexer(string_view text) : text_(text) { code_.text = text; }
+  Lexer(string_view text, const dsl::Language& language) : text_(text) {
+    code_.text = text;
+    code_.qualifiers = &language.qualifiers;
+  }
 
   Code Run() {
     while (at_ < text_.size()) Step();
@@ -197,8 +202,8 @@ class Lexer {
     while (!definition.empty()) {
       const size_t length = WordLength(definition);
       const string_view word = definition.substr(0, length);
-      if (code_.global_words.contains(word)) code_.global_words.insert(name);
-      if (code_.device_words.contains(word)) code_.device_words.insert(name);
+      if (code_.IsOfKernel(word)) code_.kernel_macros.insert(name);
+      if (code_.IsOfDevice(word)) code_.device_macros.insert(name);
       definition.remove_prefix(std::max<size_t>(length, 1));
     }
   }
@@ -262,8 +267,27 @@ class Lexer {
   size_t skipped_ = 0;  // how many of conditions_ leave the text out
 };
 
+bool Holds(const std::vector<string_view>& words, string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 }  // namespace
 
-Code Lex(absl::string_view text) { return Lexer(text).Run(); }
+bool Code::IsOfKernel(absl::string_view word) const {
+  return Holds(qualifiers->kernel, word) || kernel_macros.contains(word);
+}
+
+bool Code::IsOfDevice(absl::string_view word) const {
+  return Holds(qualifiers->device, word) || device_macros.contains(word);
+}
+
+Code Lex(absl::string_view text) {
+  static const dsl::Language& cuda = *dsl::FindLanguage(dsl::kCuda);
+  return Lex(text, cuda);
+}
+
+Code Lex(absl::string_view text, const dsl::Language& language) {
+  return Lexer(text, language).Run();
+}
 
 }  // namespace kernelmill::extractor::cuda

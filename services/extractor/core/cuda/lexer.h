@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/language.h"
 
 namespace kernelmill::extractor::cuda {
 
@@ -63,10 +64,10 @@ struct Code {
   std::vector<Include> includes;
   std::vector<Macro> macros;
   bool is_template = false;  // a Jinja template, which becomes C++ only once it is filled in
-  // Words that mark a kernel or a device function: the qualifier, and macros of this text whose
-  // definition contains it.
-  absl::flat_hash_set<absl::string_view> global_words = {"__global__"};
-  absl::flat_hash_set<absl::string_view> device_words = {"__device__"};
+  const dsl::Qualifiers* qualifiers = nullptr;  // the language's
+  // Macros of this text whose definition contains a qualifier of kernels or of device functions.
+  absl::flat_hash_set<absl::string_view> kernel_macros;
+  absl::flat_hash_set<absl::string_view> device_macros;
 
   uint32_t size() const { return static_cast<uint32_t>(tokens.size()); }
   absl::string_view operator[](uint32_t token) const {
@@ -77,13 +78,18 @@ struct Code {
   bool Is(uint32_t token, absl::string_view word) const {
     return token < size() && (*this)[token] == word;
   }
+  // Return whether the word marks a kernel or a device function.
+  bool IsOfKernel(absl::string_view word) const;
+  bool IsOfDevice(absl::string_view word) const;
   bool IsWord(uint32_t token) const { return token < size() && tokens[token].kind == Token::kWord; }
 };
 
 // Cuts a text into tokens. Total on any bytes, in linear time. An unclosed string ends with its
 // line; an unclosed comment or raw string ends with the text. Operators are the longest ones of
-// C++, plus CUDA's <<< and >>>. `text` is smaller than 4 GiB and outlives the result.
+// C++, plus CUDA's <<< and >>>. `text` is smaller than 4 GiB and outlives the result. The first
+// function reads the text as CUDA.
 Code Lex(absl::string_view text);
+Code Lex(absl::string_view text, const dsl::Language& language);
 
 }  // namespace kernelmill::extractor::cuda
 

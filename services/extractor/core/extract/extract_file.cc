@@ -411,10 +411,10 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
                          v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
   if (text.size() > options.max_file_bytes) {
-    return MayHoldCuda(text) ? absl::ResourceExhaustedError("too_large") : absl::OkStatus();
+    return dsl::HasMarkerOfC(text) ? absl::ResourceExhaustedError("too_large") : absl::OkStatus();
   }
   AddCudaText(source.path(), text, shard);
-  if (!MayHoldCuda(text)) return absl::OkStatus();
+  if (!dsl::HasMarkerOfC(text)) return absl::OkStatus();
   return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
 }
 

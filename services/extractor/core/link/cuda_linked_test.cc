@@ -412,6 +412,60 @@ TEST(CudaModuleTest, KernelsOfHeadersThatNoGlobNamesAreNoRecords) {
   EXPECT_EQ(linked.files(1).kernels(), 0);
 }
 
+TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"k/a.metal",
+        "#include <metal_stdlib>\n#include <metal_simdgroup>\n#include \"k/utils.h\"\n"
+        "using namespace metal;\n"
+        "struct Unused { int a; };\n"
+        "[[kernel]] void k(device float* x [[buffer(0)]], constant uint2& n [[buffer(1)]],\n"
+        "                  uint i [[thread_position_in_grid]]) {\n"
+        "  threadgroup half4 shared[4];\n"
+        "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+        "  x[i] = simd_sum(metal::precise::exp(scale(x[i]))) + INFINITY;\n}\n"},
+       {"k/utils.h",
+        "#pragma once\n#include <metal_math>\n"
+        "inline float scale(float x) { return metal::fma(x, 2.0f, half(1)); }\n"}},
+      {"metal"});
+  const v1::Kernel kernel = FindKernel(shard, "k");
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_THAT(Unresolved(kernel), IsEmpty());
+  EXPECT_THAT(kernel.module(), HasSubstr("#include <metal_stdlib>\n#include <metal_simdgroup>\n"
+                                         "#include <metal_math>\n"));
+  EXPECT_THAT(kernel.module(), HasSubstr("using namespace metal;\n"));
+  EXPECT_THAT(kernel.module(), HasSubstr("inline float scale(float x)"));
+  EXPECT_THAT(kernel.module(), Not(HasSubstr("Unused")));
+}
+
+TEST(QualifierMacrosTest, AMacroOfAnotherFileMarksFunctions) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"common/defs.h",
+        "#if defined(__CUDACC__)\n#define MY_GLOBAL extern \"C\" __global__\n"
+        "#define MY_DEVICE __device__ inline\n#else\n#define MY_GLOBAL\n"
+        "#define MY_DEVICE inline\n#endif\n"
+        "#define MY_KERNEL MY_GLOBAL void\n#define VALUE 4\n#define CALL(x) __device__ x\n"},
+       {"a.cu",
+        "#include \"common/defs.h\"\n"
+        "MY_DEVICE int f() { return VALUE; }\n"
+        "MY_GLOBAL void k(int* x) { *x = f() + threadIdx.x; }\n"
+        "MY_KERNEL __launch_bounds__(4) m(int* x) {}\n"
+        "__global__ void plain(int* x) {}\n"
+        "__forceinline__ int host() { return 1; }\n"},
+       {"b.cc", "MY_OTHER int g() { return 1; }\n#define MY_OTHER 1\n"},
+       {"c.h", "#define TWICE __device__\n#define __forceinline__ __device__ inline\n"},
+       {"d.h", "#define TWICE 2\nint TWICE_h() { return 1; }\n"},
+       {"e.cu", "TWICE int e() { return 1; }\n__global__ void last() {}\n"}});
+  std::string found;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    absl::StrAppend(&found, kernel.name(), kernel.role() == v1::KERNEL_ROLE_KERNEL ? "! " : " ");
+  }
+  EXPECT_EQ(found, "f k! m! plain! last! ");
+  EXPECT_EQ(shard.files(0).kernels(), 4);
+  EXPECT_EQ(shard.kernels(2).cuda().launch_bounds(), "4");
+  EXPECT_THAT(shard.kernels(1).module(), HasSubstr("MY_DEVICE int f()"));
+  EXPECT_TRUE(shard.kernels(1).self_contained());
+}
+
 TEST(CudaModuleTest, ManyKernelsOverManyNamesTakeLinearTime) {
   std::string text;
   for (int i = 0; i < 20000; ++i) absl::StrAppend(&text, "#define M", i, " M", i + 1, "\n");

@@ -17,9 +17,11 @@
 #include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/describe/features.h"
 #include "services/extractor/core/link/cuda/cuda_launchers.h"
 #include "services/extractor/core/link/cuda/cuda_module.h"
+#include "services/extractor/core/link/cuda/qualifier_macros.h"
 #include "services/extractor/core/link/cuda/source.h"
 #include "services/extractor/core/link/import_paths.h"
 #include "services/extractor/core/link/imported_launches.h"
@@ -231,6 +233,7 @@ class Linker {
     scope_.emplace(std::move(definitions_), paths_, wanted_);
     cuda_.emplace(std::move(cuda_texts_));
     cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
+    qualifier_macros_.emplace(*cuda_);
     launches_.Resolve(*scope_);
   }
 
@@ -252,7 +255,10 @@ class Linker {
   // order. All else depends on the shard and the source alone.
   int Link(size_t number, v1::KernelShard& shard) {
     std::vector<v1::Kernel> files = TakeWholeFiles(shard);
-    const int decided = wrappers_.DecideCandidates(wanted_, shard) - DropUnselected(shard);
+    const bool wants_cuda = wanted_.Has(dsl::kCuda);
+    const int hidden = wants_cuda ? qualifier_macros_->AddFunctions(shard) : 0;
+    if (hidden > 0) SortKernels(shard);
+    const int decided = wrappers_.DecideCandidates(wanted_, shard) + hidden - DropUnselected(shard);
     launches_.FillIn(shard);
     SetRequirement(tree_, shard);
     turns_.Take(number, [&] {
@@ -308,6 +314,7 @@ class Linker {
   std::optional<SourceScope> scope_;
   std::optional<cuda::Source> cuda_;
   std::optional<cuda::CudaLaunchers> cuda_launchers_;  // in the turn of a shard
+  std::optional<cuda::QualifierMacros> qualifier_macros_;
   Turns turns_;
 };
 

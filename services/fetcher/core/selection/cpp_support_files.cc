@@ -13,7 +13,6 @@
 #include "common/base/status.h"
 #include "common/cpp/include_paths.h"
 #include "common/dsl/languages.h"
-#include "common/dsl/names.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill::fetcher {
@@ -58,7 +57,7 @@ CppSupportFiles::CppSupportFiles(const Listing& listing, const SupportLimits& li
 void CppSupportFiles::AddContent(size_t index, absl::string_view content, bool marked) {
   if (!cpp::IsCppPath(listing_.files[index].path)) return;
   const auto self = static_cast<uint32_t>(index);
-  if (marked && dsl::HasMarkerOf(dsl::kCuda, content)) {
+  if (marked && dsl::HasMarkerOfC(content)) {
     roots_.push_back(self);
     root_bytes_ += static_cast<int64_t>(content.size());
   } else if (MayLaunch(content)) {

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "services/extractor/core/link/cuda/known_names.h"
 #include "services/extractor/core/link/cuda/source.h"
 
 namespace kernelmill::extractor::cuda {
@@ -96,6 +97,7 @@ class CudaClosure {
   void Miss(absl::string_view name, absl::string_view reason);
 
   const Source* source_;
+  KnownName (*look_up_)(absl::string_view);  // for the kernel's language
   ItemRef kernel_;
   uint32_t kernel_method_;
   ClosureLimits limits_;

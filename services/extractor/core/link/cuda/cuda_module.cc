@@ -393,6 +393,9 @@ class Assembler {
   // of those that it has, so that each comes once.
   bool WantsKnown(uint32_t file, string_view path, bool conditional, std::set<std::string>& had) {
     const std::set<std::string>& headers = closure_.headers();
+    if (cpp::IsMetalHeader(path)) {  // the table names the one that includes most others
+      return headers.contains("metal_stdlib") && had.insert(std::string(path)).second;
+    }
     if (absl::StartsWith(path, "cuda/std/")) {  // the table does not know which one declares a name
       if (!headers.contains("cuda/std/type_traits")) return false;
       had.insert("cuda/std/type_traits");

@@ -4,6 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
 
@@ -78,6 +80,7 @@ void Source::AddText(v1::Definition definition) {
                                               {},
                                               {},
                                               {}});
+  added->is_cuda = dsl::FindCLanguage(added->path, added->text).name == dsl::kCuda;
   AddItems(*added);
   by_place_[{added->path, added->string_begin}].push_back(file);
   if (added->string_begin == 0) files_.push_back(file);

@@ -86,6 +86,7 @@ struct SourceText {
   std::vector<Item> items;  // in the order of the text
   std::vector<ResolvedInclude> includes;
   bool has_launch_macros = false;
+  bool is_cuda = true;  // else Metal
 
   // Returns the line of the file in which the byte is.
   int FileLineAt(size_t offset) const;
