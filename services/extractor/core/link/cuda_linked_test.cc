@@ -412,6 +412,16 @@ TEST(CudaModuleTest, KernelsOfHeadersThatNoGlobNamesAreNoRecords) {
   EXPECT_EQ(linked.files(1).kernels(), 0);
 }
 
+TEST(CudaModuleTest, TheLibrariesOfAModuleAreFeatures) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"a.cu",
+        "#include <cute/tensor.hpp>\n#include \"kittens.cuh\"\n"
+        "__device__ void copy(cute::Tensor<int>& x) {}\n"
+        "__global__ void k(int* x) { copy(x); }\n__global__ void plain(int* x) {}\n"}});
+  EXPECT_THAT(FindKernel(shard, "k").features(), ElementsAre("cutlass"));
+  EXPECT_THAT(FindKernel(shard, "plain").features(), IsEmpty());
+}
+
 TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
   const v1::KernelShard shard = ExtractAndLink(
       {{"k/a.metal",

@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "common/code/python.h"
 #include "common/cpp/include_paths.h"
+#include "common/dsl/libraries.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
@@ -502,9 +503,7 @@ void FillInAlone(v1::Kernel& kernel) {
   kernel.set_self_contained(false);
 }
 
-}  // namespace
-
-size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
+size_t MakeModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
   kernel.clear_imports();
   kernel.clear_pieces();
   kernel.clear_free_names();
@@ -528,6 +527,17 @@ size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kern
   Assembler(source, closure, kernel).Run();
   if (kernel.parse_error()) kernel.set_self_contained(false);
   return closure.looked_at();
+}
+
+}  // namespace
+
+size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
+  const size_t bytes = MakeModule(source, max_bytes, kernel);
+  kernel.clear_features();
+  for (const string_view library : dsl::FindLibraries(kernel.module())) {
+    kernel.add_features(std::string(library));
+  }
+  return bytes;
 }
 
 }  // namespace kernelmill::extractor::cuda

@@ -26,6 +26,8 @@ namespace kernelmill::extractor::cuda {
 //   - if a missing name is unknown, all other headers of the files that the pieces come from.
 // The last two kinds are listed among the unresolved names as well.
 //
+// The libraries that the module is written with become features (dsl::FindLibraries).
+//
 // Line ends are \n. Names that are left out to stay below `max_bytes` are "too_large".
 size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel);
 
