@@ -6,7 +6,8 @@
 # Skips installed compilers. Exits with 77, and a reason, if this machine cannot install them.
 #
 # To update such a file: uv pip compile --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
-# --python-platform x86_64-manylinux_2_28 --only-binary :all:, for triton==VERSION, numpy and packaging, or for NVRTC's packages.
+# --python-platform x86_64-manylinux_2_28 --only-binary :all:, for triton==VERSION, numpy and packaging; for the others --no-deps and
+# the packages of their files.
 # common/toolchains has its hash.
 set -euo pipefail
 pins=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/toolchains

@@ -14,6 +14,7 @@ constexpr absl::string_view kCudaTargets[] = {"cuda:80", "cuda:90", "cuda:100"};
 
 constexpr absl::string_view kTriton[] = {"triton", "gluon"};
 constexpr absl::string_view kCuda[] = {"cuda"};
+constexpr absl::string_view kWarp[] = {"warp"};
 
 constexpr PinnedToolchain kToolchains[] = {
     {"triton-3.5.1", "triton", "triton", "3.5.1", "3.11",
@@ -22,6 +23,8 @@ constexpr PinnedToolchain kToolchains[] = {
      "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa", kTriton, kTargets},
     {"nvrtc-12.9", "nvrtc", "nvidia-cuda-nvrtc-cu12", "12.9.86", "3.11",
      "0a06506fc7cee46d24678609abf792e698341df1af97b8a2d9b1f3c187131405", kCuda, kCudaTargets},
+    {"warp-1.19", "warp", "warp-lang", "1.19.0", "3.11",
+     "ff86a16e50d8c40837d98195b9ed0bf3b661999c8d93003891529bce4ae41ca5", kWarp, kCudaTargets},
 };
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};

@@ -16,7 +16,7 @@ namespace kernelmill::toolchains {
 // (services/compiler/adapters/toolchain/python), and a Guesser (services/compiler/core/guesser.h).
 struct PinnedToolchain {
   absl::string_view name;      // "triton-3.5.1"
-  absl::string_view compiler;  // "triton", "nvrtc": which driver and which Guesser it has
+  absl::string_view compiler;  // "triton", "nvrtc", ...: which driver and which Guesser it has
   absl::string_view package;   // the wheel of the compiler itself
   absl::string_view version;   // of that wheel
   absl::string_view python;    // major and minor version, "3.11"

@@ -131,7 +131,7 @@ TEST(CompileKernelsTest, AStandInForAPackageIsNotTheKernelsFault) {
 v1::CompileResult MakeImport(const std::string& error) {
   v1::ModuleImport failed;
   failed.set_error(error);
-  return JudgeImport(failed);
+  return JudgeImport(failed, {"triton"});
 }
 
 TEST(CompileKernelsTest, WhatAModuleLacksIsTheKernelsFaultWhereItIsTritons) {

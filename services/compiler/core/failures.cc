@@ -215,7 +215,8 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
 }
 
 // An error is the default; the other rows of the header make it unknown or change its stage.
-v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
+v1::CompileResult JudgeImport(const v1::ModuleImport& failed,
+                              absl::Span<const absl::string_view> own) {
   v1::CompileResult result;
   result.set_status(v1::COMPILE_STATUS_ERROR);
   result.set_stage("import");
@@ -234,15 +235,17 @@ v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
     result.set_stage("limit");
     return result;
   }
-  const bool of_triton = absl::StrContains(error, "triton");
+  const bool of_own = std::any_of(own.begin(), own.end(), [&](absl::string_view word) {
+    return absl::StrContains(error, word);
+  });
   const bool absent = absl::StartsWith(error, "ModuleNotFoundError") ||
                       absl::StartsWith(error, "ImportError") ||
                       absl::StartsWith(error, "AttributeError");
   // A stand-in that the module took for a value.
   const bool stand_in = absl::StrContains(error, "which is not installed");
-  if (stand_in || (absent && !of_triton)) {
+  if (stand_in || (absent && !of_own)) {
     SetUnknown("import", result);
-  } else if (ContainsAny(error, kDevice) && !of_triton) {
+  } else if (ContainsAny(error, kDevice) && !of_own) {
     SetUnknown("import:device", result);
   }
   return result;

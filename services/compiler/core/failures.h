@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "kernelmill/v1/compile.pb.h"
 
 namespace kernelmill::compiler {
@@ -40,16 +41,18 @@ namespace kernelmill::compiler {
 void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature,
                   bool compiles_elsewhere, v1::CompileResult& result);
 
-// The result of a kernel whose module could not be loaded. The first row that holds:
+// The result of a kernel whose module could not be loaded. `own`: words of the compiler's package
+// in an error. The first row that holds:
 //
 //   the sandbox refused what it does                          unknown, "import:sandbox"
 //   it took too long by the clock, perhaps the machine's      unknown, "import:clock"
 //   it is out of bounds: memory, time, files                  error, stage "limit"
-//   something is not there that is no part of Triton, or      unknown, "import"
-//     its stand-in was taken for a value
+//   something is not there that is no part of the package,    unknown, "import"
+//     or its stand-in was taken for a value
 //   a device, a driver or a file is asked for                 unknown, "import:device"
-//   anything else: Triton lacks it, SyntaxError               error
-v1::CompileResult JudgeImport(const v1::ModuleImport& failed);
+//   anything else: the package lacks it, SyntaxError          error
+v1::CompileResult JudgeImport(const v1::ModuleImport& failed,
+                              absl::Span<const absl::string_view> own);
 
 // Returns whether a frontend's message is the kernel's own fault, whatever its signature.
 bool NoSignatureHelps(absl::string_view message);

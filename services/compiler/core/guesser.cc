@@ -9,6 +9,7 @@
 #include "services/compiler/core/cuda/template_tries.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/warp/refusals.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -25,7 +26,7 @@ class TritonGuesser : public Guesser {
     inference_.GuessAgain(refused, refusal);
   }
   v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
-    return compiler::JudgeImport(failed);
+    return compiler::JudgeImport(failed, {"triton"});
   }
   void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
                     v1::CompileResult& result) const override {
@@ -61,6 +62,28 @@ class CudaGuesser : public Guesser {
   const cuda::TemplateTries tries_;
 };
 
+class WarpGuesser : public Guesser {
+ public:
+  explicit WarpGuesser(const v1::Kernel& kernel) : kernel_(kernel), tries_(1) {
+    tries_[0].set_attempt(1);
+  }
+
+  std::string function() const override { return kernel_.name(); }
+  const std::vector<v1::KernelSignature>& tries() const override { return tries_; }
+  std::string missing() const override { return ""; }
+  void GuessAgain(size_t, const Refusal&) override {}
+  v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
+    return compiler::JudgeImport(failed, {"'warp'", "'warp."});
+  }
+  void JudgeFailure(const v1::KernelSignature&, bool, v1::CompileResult& result) const override {
+    warp::JudgeRefusal(result);
+  }
+
+ private:
+  const v1::Kernel& kernel_;
+  std::vector<v1::KernelSignature> tries_;  // one without arguments: the module has their types
+};
+
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewTriton(const v1::Kernel& kernel) {
@@ -72,12 +95,17 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewCuda(const v1::Kernel& kernel) {
   return std::make_unique<CudaGuesser>(kernel);
 }
 
+absl::StatusOr<std::unique_ptr<Guesser>> NewWarp(const v1::Kernel& kernel) {
+  return std::make_unique<WarpGuesser>(kernel);
+}
+
 struct CompilerGuesser {
   absl::string_view compiler;
   NewFunction make;
 };
 
-constexpr CompilerGuesser kGuessers[] = {{"triton", &NewTriton}, {"nvrtc", &NewCuda}};
+constexpr CompilerGuesser kGuessers[] = {
+    {"triton", &NewTriton}, {"nvrtc", &NewCuda}, {"warp", &NewWarp}};
 
 }  // namespace
 

@@ -4,60 +4,31 @@ All its answers are untrusted, since the module's code runs in the same process.
 that the module may choose, and takes all code from the module's text.
 """
 import ast
-import errno
-import json
-import linecache
-import os
-import sys
 import types
 
 import triton
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction
 
-from kernelmill_harness import absent, device, messages, plain, sandbox, torch_names
-from kernelmill_harness.plain import FILE, MODULE
+from kernelmill_harness import absent, device, loading, messages, plain, torch_names
+from kernelmill_harness.loading import Refused
 
 
 # Attributes in which wrappers keep the wrapped function: Triton's own, functools.wraps, other caches and tracers.
 WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")
 
 
-class Refused(Exception):
-    """The reason why a try has no IR. `reached`: the line of the kernel from which the frontend came to `line`."""
-
-    def __init__(self, stage, message, line=0, reached=0):
-        super().__init__(message)
-        self.stage, self.message, self.line, self.reached = stage, message, line, reached
-
-
 def prepare(text, target):
     """Makes this process look to a module as the target's machine with the module's file."""
     absent.install(text, torch_names.names(target))
     device.pretend(target)
-    linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
+    loading.show(text)
 
 
 def load(text, target):
     """Loads the module. Returns its namespace, and raises the module's exceptions."""
     prepare(text, target)
-    module = types.ModuleType(MODULE)
-    module.__file__, module.__package__ = FILE, absent.PACKAGE
-    sys.modules[MODULE] = module
-    exec(compile(text, FILE, "exec"), module.__dict__)  # pylint: disable=exec-used
-    return module.__dict__
-
-
-def find_line(error):
-    """Returns the line of the module that an exception comes from, or 0."""
-    if isinstance(error, SyntaxError) and error.filename == FILE:
-        return error.lineno or 0
-    line, traceback = 0, error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == FILE:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return line
+    return loading.run(text)
 
 
 def unwrap(value):
@@ -111,33 +82,15 @@ def evaluate(constexprs, namespace):
     return args
 
 
-def chain(error):
-    links = []
-    while error is not None and len(links) < 50:
-        links.append(error)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return links
-
-
 def said(error):
     """Returns the innermost message of an error, without excerpts of the source."""
     message = ""
-    for link in chain(error):
+    for link in loading.chain(error):
         if isinstance(link, CompilationError):
             message = link.error_message or message
         else:
             message = messages.format_exception(link)
     return message or messages.format_exception(error)
-
-
-def find_stage(error, stage):
-    """Returns "sandbox" or "limit" if the sandbox caused the exception, and `stage` otherwise."""
-    for link in chain(error):
-        if isinstance(link, PermissionError) and sandbox.enforced():
-            return "sandbox"
-        if isinstance(link, MemoryError) or getattr(link, "errno", 0) in (errno.EFBIG, errno.EMFILE):
-            return "limit"
-    return stage
 
 
 class Tries:
@@ -173,32 +126,13 @@ class Tries:
         function = getattr(function, "fn", function)
         return self._describer.describe(function(*map(build, args), **{name: build(each) for name, each in kwargs.items()}))
 
+    def answer(self, request):
+        """Answers {"try": index} with what the try needs (plain.py), and {"call": [place, args, kwargs]} with the result of a constexpr
+        function."""
+        if "call" in request:
+            return {"value": self.call(*request["call"])}
+        return self.describe(self._job["tries"][request["try"]])
+
 
 def main(channel, job, target):
-    """Loads the module, then answers requests, all as objects of JSON: {"try": index} with what the try needs (plain.py), and
-    {"call": [place, args, kwargs]} with the result of a constexpr function."""
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-
-    def answer(value):
-        channel.answer(json.dumps(value).encode())
-
-    try:
-        namespace = load(job["module"], target)
-    except BaseException as error:  # pylint: disable=broad-except
-        answer({"import": {"ok": False, "stage": find_stage(error, "import"), "line": find_line(error),
-                           "error": messages.clean(messages.format_exception(error), messages.IMPORT_BYTES)}})
-        return
-    answer({"import": {"ok": True}})
-    tries = Tries(namespace, job)
-    for request in channel.requests():
-        try:
-            request = json.loads(request)
-            if "call" in request:
-                answer({"value": tries.call(*request["call"])})
-            else:
-                answer(tries.describe(job["tries"][request["try"]]))
-        except Refused as refused:
-            answer({"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line})
-        except BaseException as error:  # pylint: disable=broad-except
-            answer({"stage": find_stage(error, "frontend"), "message": messages.clean(messages.format_exception(error)),
-                    "line": find_line(error)})
+    loading.serve(channel, lambda: load(job["module"], target), lambda namespace: Tries(namespace, job).answer)

@@ -14,8 +14,8 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 
-from kernelmill_harness import device, frontend, guard, messages, plain
-from kernelmill_harness.frontend import Refused
+from kernelmill_harness import device, frontend, guard, loading, messages, plain
+from kernelmill_harness.loading import Refused
 
 
 REPR_BYTES = 4000
@@ -84,7 +84,7 @@ class Lines:
     def find(self, error):
         """Returns the innermost line of the module that an error of the frontend names, and the outermost, the kernel's."""
         named = [self.first[link.src] + getattr(link.node, "lineno", 1) - 1
-                 for link in frontend.chain(error) if isinstance(link, CompilationError) and link.src in self.first]
+                 for link in loading.chain(error) if isinstance(link, CompilationError) and link.src in self.first]
         return (named[-1], named[0]) if named else (0, 0)
 
 
@@ -130,7 +130,7 @@ def frontend_ir(loader, job, target, attempt, data, log):
         if log:
             raise Refused("sandbox", log[0], *places) from None
         message = messages.diagnostic(frontend.said(error), begin)
-        raise Refused(frontend.find_stage(error, "frontend"), message, *places) from None
+        raise Refused(loading.find_stage(error, "frontend"), message, *places) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 
@@ -143,5 +143,5 @@ def main(channel, job, target, attempt, data):
     try:
         answer = frontend_ir(Loader(channel, log), job, target, attempt, data, log)
     except Refused as refused:
-        answer = {"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line, "reached": refused.reached}
+        answer = refused.row()
     channel.answer(json.dumps(answer).encode())

@@ -104,13 +104,13 @@ def _strings(texts):
     return (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
 
 
-def refusal(log):
-    """Returns the first error of a log, with its line of the module."""
+def refusal(log, module=FILE):
+    """Returns the first error of a log, with its line of the module, whose name is `module`."""
     found = _ERROR.search(log)
     if found is None:
         return {"message": messages.clean(log), "line": 0}
     file, line, said = found.groups()
-    return {"message": messages.clean(said), "line": int(line) if file == FILE and len(line) < 9 else 0}
+    return {"message": messages.clean(said), "line": int(line) if file == module and len(line) < 9 else 0}
 
 
 def outside(text):

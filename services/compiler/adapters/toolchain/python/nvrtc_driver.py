@@ -3,21 +3,17 @@
 For each try it forks N (nvrtc.py), which compiles the module's text to PTX, and B (ptxas), which makes machine code of it. A kernel
 that no try compiles is read once more without template arguments: what is refused then is the module's.
 """
-import hashlib
 import math
 import os
-import re
-import subprocess
 
-from kernelmill_harness import children, machine_code, messages, nvrtc, parts, reports, tries
+from kernelmill_harness import children, messages, nvrtc, parts, ptxas, reports, tries
 
 
 PTX_BYTES = 16 << 20  # an answer of N
 PLAIN = {"constexprs": [], "options": []}  # a try of a kernel that has none
 
 LIBRARY = nvrtc.load()
-_KILLED = (-9, -24, -25)  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
-_SHARED = re.compile(r"(\d+) bytes smem")
+PTXAS = os.path.join(nvrtc.packages(), "cuda_nvcc", "bin", "ptxas")
 
 
 def kernel_report(job):
@@ -79,36 +75,9 @@ def try_report(job, target, i):
         return {"status": "error", "stage": "frontend", "message": reports.text(said.get("message"), messages.MESSAGE_BYTES),
                 "line": reports.line(said)}
     left = max(1, math.ceil(job["max_seconds"] - seconds))
-    report = children.call(lambda: assemble(said["ptx"], said["entry"], target, job["keep"]), left, job["max_seconds"], reports.REPORT_BYTES)
+    report = children.call(lambda: ptxas.assemble(PTXAS, said["ptx"], said["entry"], nvrtc.ARCHITECTURES[target], job["keep"]), left, job["max_seconds"], reports.REPORT_BYTES)
     if "died" in report:
         return reports.died(report, "assembler")
     if report["status"] == "ok":
         report["constexprs"] = attempt["constexprs"]
     return report
-
-
-def assemble(ptx, entry, target, keep):
-    """Makes machine code of a kernel's PTX, and measures it. Returns the report, as JSON objects."""
-    try:
-        with open("kernel.ptx", "w", encoding="utf-8") as file:
-            file.write(ptx)
-        run = subprocess.run([os.path.join(nvrtc.packages(), "cuda_nvcc", "bin", "ptxas"), "-v", f"--gpu-name=sm_{nvrtc.ARCHITECTURES[target]}",
-                              "--entry", entry, "kernel.ptx", "--output-file", "kernel.cubin"],
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
-        if run.returncode == 0:
-            with open("kernel.cubin", "rb") as file:
-                cubin = file.read()
-    except OSError as error:
-        raise children.MachineFault(messages.format_exception(error)) from error
-    log = run.stdout + run.stderr
-    if run.returncode != 0:
-        said = next((line for line in log.splitlines() if "error" in line or "fatal" in line), log)
-        return {"status": "error", "stage": "limit" if run.returncode in _KILLED else "assembler", "message": messages.clean(said), "line": 0}
-    forms = [("ptx", ptx.encode()), ("cubin", cubin)]
-    return {
-        "status": "ok",
-        "shared_bytes": max((int(n) for n in _SHARED.findall(log)), default=0),
-        **machine_code.measure({"cubin": cubin}, log),
-        "forms": [[form, len(value), hashlib.sha256(value).hexdigest()] for form, value in forms],
-        "kept": [["ptx", ptx]] if "ptx" in keep else [],
-    }

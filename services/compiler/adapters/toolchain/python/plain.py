@@ -16,9 +16,8 @@ import triton.language as tl
 from triton.runtime.jit import ConstexprFunction, JITFunction
 
 from kernelmill_harness import absent
+from kernelmill_harness.loading import FILE, MODULE
 
-FILE = "kernel.py"  # not a real file: its lines are in linecache
-MODULE = "kernel"
 DEPTH = 12
 NAME_BYTES = 400
 # Modules whose members a kernel may use, with those below them, and modules that lead there.
