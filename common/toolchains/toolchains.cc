@@ -14,6 +14,7 @@ constexpr absl::string_view kCudaTargets[] = {"cuda:80", "cuda:90", "cuda:100"};
 
 constexpr absl::string_view kTriton[] = {"triton", "gluon"};
 constexpr absl::string_view kCuda[] = {"cuda"};
+constexpr absl::string_view kCutile[] = {"cutile"};
 constexpr absl::string_view kWarp[] = {"warp"};
 
 constexpr PinnedToolchain kToolchains[] = {
@@ -25,6 +26,8 @@ constexpr PinnedToolchain kToolchains[] = {
      "0a06506fc7cee46d24678609abf792e698341df1af97b8a2d9b1f3c187131405", kCuda, kCudaTargets},
     {"warp-1.19", "warp", "warp-lang", "1.19.0", "3.11",
      "ff86a16e50d8c40837d98195b9ed0bf3b661999c8d93003891529bce4ae41ca5", kWarp, kCudaTargets},
+    {"cutile-1.7", "cutile", "cuda-tile", "1.7.0", "3.11",
+     "2d51b173609c5bda4eeebe5250afda8ac68496e41dcd312e379b9bdbcfd44647", kCutile, kCudaTargets},
 };
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};

@@ -107,6 +107,33 @@ TEST(CompileKernelsTest, AKernelIsForTheToolchainsOfItsLanguageAndTheTargetsThat
   EXPECT_EQ(quarantined.compiled.kernels(1).results_size(), 1);
 }
 
+// Their compilers are told the kernel's name, and the arguments that its text does not type.
+TEST(CompileKernelsTest, KernelsOfWarpAndCutileAreTried) {
+  v1::KernelShard shard = MakeShard("import warp as wp\n@wp.kernel\ndef k(x: float):\n  pass\n");
+  shard.mutable_kernels(0)->set_dsl("warp");
+  v1::Kernel& tiles = *shard.add_kernels();
+  tiles = shard.kernels(0);
+  tiles.set_dsl("cutile");
+  tiles.set_module(
+      "import cuda.tile as ct\n@ct.kernel\ndef k(x, N: ct.Constant[int]):\n  ct.load(x, 0, N)\n");
+  v1::CompileParams params;
+  for (const char* name : {"warp-1.19", "cutile-1.7"}) params.add_toolchains()->set_name(name);
+  params.add_targets("cuda:90");
+  FakeCompiler compiler;
+  std::vector<std::string> seen;
+  compiler.answer = [&](const KernelJob& job) {
+    const v1::KernelSignature& first = job.tries[0].signature;
+    seen.push_back(absl::StrCat(job.toolchain, " ", job.function, " ", first.arguments_size(), " ",
+                                first.constexprs_size()));
+    return Failing(job, "TypeError: no");
+  };
+  const auto made = CompileKernels(shard, params, 1, compiler);
+  ASSERT_TRUE(made.ok());
+  EXPECT_THAT(seen, testing::ElementsAre("warp-1.19 k 0 0", "cutile-1.7 k 1 1"));
+  EXPECT_EQ(made->compiled.kernels(0).results(0).status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(made->compiled.kernels(1).results(0).missing(), "constexpr:N");
+}
+
 TEST(CompileKernelsTest, ATypeThatWasGuessedIsUnknownNotAnError) {
   const v1::CompileResult result = GetResult("Unsupported ptr type fp32 in `tl.load`");
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);

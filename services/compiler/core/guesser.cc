@@ -7,6 +7,8 @@
 #include "common/base/status.h"
 #include "services/compiler/core/cuda/refusals.h"
 #include "services/compiler/core/cuda/template_tries.h"
+#include "services/compiler/core/cutile/refusals.h"
+#include "services/compiler/core/cutile/tile_tries.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/warp/refusals.h"
@@ -84,6 +86,28 @@ class WarpGuesser : public Guesser {
   std::vector<v1::KernelSignature> tries_;  // one without arguments: the module has their types
 };
 
+class CutileGuesser : public Guesser {
+ public:
+  CutileGuesser(const v1::Kernel& kernel, cutile::TileTries tries)
+      : kernel_(kernel), tries_(std::move(tries)) {}
+
+  std::string function() const override { return kernel_.name(); }
+  const std::vector<v1::KernelSignature>& tries() const override { return tries_.tries; }
+  std::string missing() const override { return tries_.missing; }
+  void GuessAgain(size_t, const Refusal&) override {}
+  v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
+    return compiler::JudgeImport(failed, {"'cuda.tile"});
+  }
+  void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
+                    v1::CompileResult& result) const override {
+    cutile::JudgeRefusal(signature, compiles_elsewhere, result);
+  }
+
+ private:
+  const v1::Kernel& kernel_;
+  const cutile::TileTries tries_;
+};
+
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewTriton(const v1::Kernel& kernel) {
@@ -99,13 +123,18 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewWarp(const v1::Kernel& kernel) {
   return std::make_unique<WarpGuesser>(kernel);
 }
 
+absl::StatusOr<std::unique_ptr<Guesser>> NewCutile(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(cutile::TileTries tries, cutile::MakeTileTries(kernel));
+  return std::make_unique<CutileGuesser>(kernel, std::move(tries));
+}
+
 struct CompilerGuesser {
   absl::string_view compiler;
   NewFunction make;
 };
 
 constexpr CompilerGuesser kGuessers[] = {
-    {"triton", &NewTriton}, {"nvrtc", &NewCuda}, {"warp", &NewWarp}};
+    {"triton", &NewTriton}, {"nvrtc", &NewCuda}, {"warp", &NewWarp}, {"cutile", &NewCutile}};
 
 }  // namespace
 

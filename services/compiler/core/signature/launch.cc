@@ -137,11 +137,18 @@ const Expression* Launch::FindCall(const Expression& expression, const Wanted& w
       IsWanted(expression, wanted)) {
     return &expression;
   }
+  if (wanted.match == Match::kName && IsCallWith(expression, wanted.kernel)) return &expression;
   if (depth > kMaxCallDepth) return nullptr;
   for (const Expression* part : expression.parts) {
     if (const Expression* found = FindCall(*part, wanted, depth + 1)) return found;
   }
   return nullptr;
+}
+
+// cuTile: ct.launch(stream, grid, kernel, (x, n)).
+bool Launch::IsCallWith(const Expression& call, absl::string_view kernel) {
+  return call.kind == Kind::kCall && call.parts.size() == 5 && LastName(call) == "launch" &&
+         LastName(*call.parts[3]) == kernel && call.parts[4]->kind == Kind::kSequence;
 }
 
 // Launches through another name (a wrapper's parameter, a dictionary of kernels) are recognised by
@@ -168,8 +175,10 @@ void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {
   size_t position = 0;
   // False once *args has given an unknown number of arguments.
   bool counted = true;  // the number of arguments before is known
-  for (size_t i = 1; i < call_->parts.size(); ++i) {
-    const Expression* part = call_->parts[i];
+  const bool in_sequence = call_->parts[0]->kind != Kind::kSubscript;
+  const std::vector<const Expression*>& parts = in_sequence ? call_->parts[4]->parts : call_->parts;
+  for (size_t i = in_sequence ? 0 : 1; i < parts.size(); ++i) {
+    const Expression* part = parts[i];
     if (part->kind == Kind::kKeyword) {
       given_[std::string(part->name)] = part->parts[0];
       continue;

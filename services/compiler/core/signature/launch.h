@@ -31,8 +31,8 @@ struct HostValue {
   const Expression* block = nullptr;  // a descriptor's: the list of its block's sizes
 };
 
-// The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64). Immutable;
-// refers to the host's functions.
+// The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64), or
+// ct.launch(stream, grid, kernel, (x, n)). Immutable; refers to the host's functions.
 //
 // If there are several launches, the first that can be read counts. The host function tells values
 // by literals, defaults and annotations of its own parameters, torch.empty(..., dtype=torch.int32),
@@ -65,6 +65,7 @@ class Launch {
   void FindLaunch(const Function& host, const Wanted& wanted);
   const Expression* FindCall(const Expression& expression, const Wanted& wanted, int depth) const;
   static bool IsWanted(const Expression& call, const Wanted& wanted);
+  static bool IsCallWith(const Expression& call, absl::string_view kernel);
   void ReadArguments(const std::vector<absl::string_view>& parameters);
   HostValue Evaluate(const Expression& expression, int depth) const;
   HostValue EvaluateName(absl::string_view name, int depth) const;
