@@ -148,8 +148,7 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
   // The servers run in this process, so there is nothing to reconnect to.
-  return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
-                                   cas::NewGrpcBlobStore(embedded.store(), {}),
+  return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()), embedded.NewBlobStore(),
                                    /*is_embedded=*/true, /*flags=*/"", signal);
 }
 

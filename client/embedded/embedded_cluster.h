@@ -43,7 +43,8 @@ struct EmbeddedRunnerOptions {
 };
 
 // A whole cluster in this process: the store, the coordinator and every stage. They talk over the
-// same gRPC services as the seven programs, on Unix sockets that only this user can open. This is
+// same gRPC services as the seven programs, on Unix sockets that only this user can open; stages
+// read and write blobs without calls. This is
 // the only class that knows several services. Thread-safe.
 class EmbeddedCluster {
  public:
@@ -82,6 +83,8 @@ class EmbeddedCluster {
   // A stage of this cluster and the store it works on, for a call without a job.
   worker::Stage& stage(worker::StageId id);
   cas::BlobStore& blobs();
+  // Another client of that store. This must outlive it.
+  std::unique_ptr<cas::BlobStore> NewBlobStore();
 
  private:
   struct Parts;

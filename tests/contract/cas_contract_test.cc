@@ -61,6 +61,15 @@ struct GrpcSubject : Subject {
   std::unique_ptr<BlobStore> client;
 };
 
+struct LocalSubject : Subject {
+  BlobStore& store() override { return *client; }
+
+  TempDir dir = *TempDir::Create();
+  std::unique_ptr<kernelmill::store::StoreServer> server =
+      *kernelmill::store::StoreServer::Open({.data_dir = dir.path() + "/data"});
+  std::unique_ptr<BlobStore> client = server->NewLocalClient();
+};
+
 struct BazelRemoteSubject : Subject {
   BazelRemoteSubject() : client(NewGrpcBlobStore(rpc::Connect(peer->address()), {})) {}
   BlobStore& store() override { return *client; }
@@ -288,6 +297,7 @@ INSTANTIATE_TEST_SUITE_P(
     AllStores, BlobStoreContract,
     ::testing::Values(
         Param{"Memory", [] { return std::make_unique<MemorySubject>(); }},
+        Param{"LocalOnRocksDb", [] { return std::make_unique<LocalSubject>(); }},
         Param{"GrpcOnRocksDb", [] { return std::make_unique<GrpcSubject>(""); }},
         Param{"GrpcOnRocksDbWithInstance", [] { return std::make_unique<GrpcSubject>("team/x"); }},
         Param{"GrpcOnBazelRemote", [] { return std::make_unique<BazelRemoteSubject>(); }, true}),

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/access/grants.h"
+#include "common/cas/blob_store.h"
 #include "common/rocksdb/backups.h"
 #include "common/rpc/stall_guard.h"
 #include "common/rpc/status.h"
@@ -36,6 +37,9 @@ std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads
 std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store,
                                                      std::shared_ptr<access::GrantKey> grants);
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);
+
+// A client in this process, which makes no calls.
+std::unique_ptr<cas::BlobStore> NewLocalBlobStore(ContentStore* store);
 
 struct StoreServiceParts {
   ContentStore* store = nullptr;

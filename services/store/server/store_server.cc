@@ -72,6 +72,8 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
 
 StoreServer::~StoreServer() = default;
 
+std::unique_ptr<cas::BlobStore> StoreServer::NewLocalClient() { return NewLocalBlobStore(&store_); }
+
 std::vector<grpc::Service*> StoreServer::services() {
   std::vector<grpc::Service*> services;
   for (const auto& service : services_) services.push_back(service.get());

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/access/grants.h"
+#include "common/cas/blob_store.h"
 #include "common/rocksdb/backups.h"
 #include "common/rpc/stall_guard.h"
 #include "services/store/adapters/rocksdb/salvage.h"
@@ -68,6 +69,10 @@ class StoreServer {
 
   // The services, for rpc::Server::Start. This must outlive the server.
   std::vector<grpc::Service*> services();
+
+  // Returns a client for this process: it makes no calls, and needs no server. This must outlive
+  // it.
+  std::unique_ptr<cas::BlobStore> NewLocalClient();
 
  private:
   StoreServer(std::unique_ptr<Storage> storage, const Options& options);
