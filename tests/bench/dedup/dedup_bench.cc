@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -286,7 +287,9 @@ class Vocabulary {
     for (const v1::Kernel& kernel : kernels.kernels()) {
       for (const absl::string_view line : absl::StrSplit(kernel.source(), '\n')) {
         const absl::string_view code = absl::StripAsciiWhitespace(line);
-        if (!code.empty()) vocabulary.lines_.push_back(absl::StrCat("    ", code, "\n"));
+        // A line that opens a block would be without its block.
+        if (code.empty() || absl::EndsWith(code, ":")) continue;
+        vocabulary.lines_.push_back(absl::StrCat("    ", code, "\n"));
       }
     }
     if (vocabulary.lines_.empty()) return absl::NotFoundError(records + " holds no lines");
