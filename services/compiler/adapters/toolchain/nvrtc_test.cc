@@ -144,6 +144,17 @@ void check(Options options) {
   out << text;
   if (text == "x") throw std::runtime_error(out.str());
 }
+
+template <typename T>
+__global__ void other(T* x) { *x = 1; }
+
+int* allocate(size_t bytes) {
+  int* memory = nullptr;
+  cudaError_t error = cudaMalloc(&memory, bytes);
+  if (error != cudaSuccess) std::cerr << cudaGetErrorString(error) << std::endl;
+  cudaFuncSetAttribute(other<int>, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
+  return memory;
+}
 )";
 
 TEST_P(NvrtcTest, FunctionsOfTheHostCompileBesideAKernel) {

@@ -68,6 +68,19 @@ static inline __device__ void cudaGridDependencySynchronize() { asm volatile("gr
 #endif
 """
 
+# The runtime's functions for the host. Declared, and defined nowhere.
+_RUNTIME = ("DeviceCanAccessPeer DeviceEnablePeerAccess DeviceGetAttribute DeviceSynchronize EventCreate EventCreateWithFlags EventDestroy "
+            "EventElapsedTime EventQuery EventRecord EventSynchronize Free FreeAsync FreeHost FuncGetAttributes FuncSetAttribute "
+            "FuncSetCacheConfig GetDevice GetDeviceCount GetDeviceProperties GetLastError GetSymbolAddress HostAlloc HostGetDevicePointer "
+            "HostRegister HostUnregister IpcCloseMemHandle IpcGetMemHandle IpcOpenMemHandle LaunchCooperativeKernel LaunchKernel "
+            "LaunchKernelEx LaunchKernelExC Malloc MallocAsync MallocHost MallocManaged MemGetInfo Memcpy Memcpy2D Memcpy2DAsync MemcpyAsync "
+            "MemcpyFromSymbol MemcpyPeer MemcpyPeerAsync MemcpyToSymbol MemcpyToSymbolAsync Memset Memset2D MemsetAsync "
+            "OccupancyMaxActiveBlocksPerMultiprocessor OccupancyMaxPotentialBlockSize PeekAtLastError PointerGetAttributes SetDevice "
+            "StreamCreate StreamCreateWithFlags StreamCreateWithPriority StreamDestroy StreamGetCaptureInfo StreamIsCapturing StreamQuery "
+            "StreamSynchronize StreamWaitEvent").split()
+_BEFORE += "".join(f"template <class... A> cudaError_t cuda{name}(A&&...);\n" for name in _RUNTIME)
+_BEFORE += "const char* cudaGetErrorString(cudaError_t);\nconst char* cudaGetErrorName(cudaError_t);\n"
+
 _FLOAT = """
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
