@@ -49,21 +49,22 @@ bool IsName(string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return IsWord(c) || c == ':'; });
 }
 
-// Returns whether a text, on one line, defines a type or a constant of this name.
-bool Defines(string_view text, string_view name) {
-  for (size_t at = FindWord(text, name); at != string_view::npos;
-       at = FindWord(text, name, at + 1)) {
-    string_view before = absl::StripTrailingAsciiWhitespace(text.substr(0, at));
-    const string_view after = absl::StripLeadingAsciiWhitespace(text.substr(at + name.size()));
+// Returns whether a module defines a type or a constant of this name in a namespace, where its
+// lines begin at the first column.
+bool Defines(string_view module, string_view name) {
+  for (size_t at = FindWord(module, name); at != string_view::npos;
+       at = FindWord(module, name, at + 1)) {
+    const size_t above = at == 0 ? string_view::npos : module.rfind('\n', at - 1);
+    const size_t begin = above == string_view::npos ? 0 : above + 1;
+    string_view before = absl::StripTrailingAsciiWhitespace(module.substr(begin, at - begin));
+    if (before.empty() || absl::ascii_isspace(static_cast<unsigned char>(before[0]))) continue;
+    const string_view after = absl::StripLeadingAsciiWhitespace(module.substr(at + name.size()));
+    if (after.size() < 2) continue;
+    const bool constant = after[0] == '=' && after[1] != '=' && HasWord(before, "constexpr");
     const std::string word = TakeLastWord(before);
     const bool type = word == "struct" || word == "class" || word == "enum" || word == "using";
     // `class T,` of a template header defines nothing.
-    if (type && !after.empty() && (after[0] == '{' || after[0] == ':' || after[0] == '='))
-      return true;
-    if (!word.empty() && after.size() > 1 && after[0] == '=' && after[1] != '=' &&
-        absl::StrContains(before.substr(before.size() - std::min<size_t>(before.size(), 48)),
-                          "constexpr"))
-      return true;
+    if (constant || (type && absl::StrContains("{:=", after[0]))) return true;
   }
   return false;
 }
@@ -73,7 +74,8 @@ class HostText {
   explicit HostText(const v1::Kernel& kernel)
       : name_(kernel.name()),
         text_(OneLine(kernel.launcher().text())),
-        module_(OneLine(kernel.module())) {
+        raw_module_(kernel.module()),
+        module_(OneLine(raw_module_)) {
     // Names of template parameters hide those of the module.
     for (const v1::CudaLaunch& launch : kernel.cuda().launches())
       AddMentions(OneLine(launch.text()));
@@ -134,7 +136,7 @@ class HostText {
     }
     if (HasWord(head_, argument)) return {};
     std::vector<std::string> values = FindValues(argument, depth);
-    if (values.empty() && Defines(module_, argument)) values.push_back(argument);
+    if (values.empty() && Defines(raw_module_, argument)) values.push_back(argument);
     return values;
   }
 
@@ -143,7 +145,8 @@ class HostText {
     const string_view type = absl::StripAsciiWhitespace(string_view(argument).substr(0, open));
     if (!IsName(type) || !absl::EndsWith(argument, ">")) return {};
     const size_t colon = type.rfind("::");
-    if (!Defines(module_, colon == string_view::npos ? type : type.substr(colon + 2))) return {};
+    if (!Defines(raw_module_, colon == string_view::npos ? type : type.substr(colon + 2)))
+      return {};
     std::vector<std::string> values;
     for (const std::string& each :
          SplitList(string_view(argument).substr(open + 1, argument.size() - open - 2))) {
@@ -214,7 +217,8 @@ class HostText {
   }
 
   const std::string name_;
-  const std::string text_;    // the function around the first launch, on one line
+  const std::string text_;  // the function around the first launch, on one line
+  const std::string& raw_module_;
   const std::string module_;  // on one line
   std::string head_;          // the function's template parameters
   std::vector<std::vector<std::string>> lists_;

@@ -68,6 +68,9 @@ TEST(HostArgumentsTest, TypesOfTheModuleMeanTheSame) {
       ElementsAre(ElementsAre("Config<4, 16>*"), ElementsAre("Mode::kA")));
   EXPECT_THAT(Find("void f() { k<Gone<4>, Other::kA>(); }", module),
               ElementsAre(IsEmpty(), IsEmpty()));
+  EXPECT_THAT(Find("void f() { k<T, 1>(); }", "struct S {\n  using T = int;\n};\n"),
+              ElementsAre(IsEmpty(), ElementsAre("1")))
+      << "a member";
   EXPECT_THAT(Find("template <class Config>\nvoid f() { k<Config, 1>(); }", module),
               ElementsAre(IsEmpty(), ElementsAre("1")))
       << "a template parameter hides the module's name";
