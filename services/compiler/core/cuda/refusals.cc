@@ -73,6 +73,14 @@ std::string FindMissing(string_view module, string_view message) {
        {"qualified name is not allowed", "must be a class or namespace name"}) {
     if (absl::StrContains(message, qualified)) return "name";
   }
+  // Extensions of GNU's C++, which nvcc knows.
+  if (absl::StrContains(message, "static and nonstatic member functions with same parameter") ||
+      (absl::StartsWith(message, "expected an expression") && absl::StrContains(module, "({"))) {
+    return "host";
+  }
+  // A build takes one of two files that define it.
+  if (absl::StrContains(message, "has already been defined (previous")) return "macro";
+  if (absl::StrContains(message, "cannot determine which instance")) return "template:";
   for (const string_view host : {"does not support exception handling", "__host__", "host function",
                                  "dynamic initialization", "NVRTC's status"}) {
     if (absl::StrContains(message, host)) return "host";

@@ -26,6 +26,20 @@ TEST(RefusalsTest, WhatThisCompilerLacksIsUnknown) {
   EXPECT_EQ(Read("device code does not support exception handling"), "unknown host");
 }
 
+// The source compiles for those who wrote it: by nvcc, which takes what GNU's compilers take.
+TEST(RefusalsTest, WhatOnlyThisWayOfCompilingRefusesIsUnknown) {
+  EXPECT_EQ(Read("static and nonstatic member functions with same parameter types cannot be "
+                 "overloaded"),
+            "unknown host");
+  EXPECT_EQ(Read("expected an expression", "#define F(x) ({ x; })\n"), "unknown host");
+  EXPECT_EQ(Read("expected an expression", "int x = ;\n"), "error frontend");
+  EXPECT_EQ(
+      Read("function template \"f\" has already been defined (previous definition at line 7)"),
+      "unknown macro");
+  EXPECT_EQ(Read("cannot determine which instance of function template \"k\" is intended"),
+            "unknown template:");
+}
+
 TEST(RefusalsTest, WhatIsWrongWithTheTextIsAnError) {
   EXPECT_EQ(Read("expected a \";\""), "error frontend");
   EXPECT_EQ(Read("identifier \"sum\" is undefined", "void k() { sum = 1; }"), "error frontend");
