@@ -122,6 +122,24 @@ TEST(LinkedModuleTest, OddDecoratorLayoutsStayWhole) {
   EXPECT_EQ(shard.kernels(0).module(), "import triton\n\n@(\n  triton.jit\n)\ndef k(): pass\n");
 }
 
+TEST(LinkedModuleTest, WhatComesWithALanguageIsNotTakenFromItsRepository) {
+  const std::string package = "python/cutlass/";
+  const v1::KernelShard shard = ExtractAndLink(
+      {{package + "__init__.py", ""},
+       {package + "cute/__init__.py", "from ..base import kernel\ndef load(x): return open(x)\n"},
+       {package + "utils.py", "from . import missing\ndef size(x): return missing.size(x)\n"},
+       {"examples/common.py", "LIMIT = 3\n"},
+       {"examples/a.py",
+        "import cutlass.cute as cute\nfrom cutlass.utils import size\nfrom common import LIMIT\n"
+        "@cute.kernel\ndef k(x): return size(cute.load(x)) + LIMIT\n"}},
+      {"cute"});
+  const v1::Kernel& kernel = FindKernel(shard, "k");
+  EXPECT_EQ(kernel.module(),
+            "import cutlass.cute as cute\nfrom cutlass.utils import size\n\nLIMIT = 3\n\n"
+            "@cute.kernel\ndef k(x): return size(cute.load(x)) + LIMIT\n");
+  EXPECT_TRUE(kernel.self_contained());
+}
+
 TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   const std::string text =
       "import triton\nfrom m import a, b, c\nD = {'x': a, 'y': b}\n"

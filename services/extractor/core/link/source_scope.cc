@@ -69,7 +69,8 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPa
                          const dsl::LanguageSet& wanted)
     : index_(std::make_shared<Index>()), paths_(paths) {
   index_->definitions = std::move(definitions);
-  for (const v1::Definition& definition : index_->definitions) AddToText(definition, wanted);
+  index_->wanted = wanted;
+  for (const v1::Definition& definition : index_->definitions) AddToText(definition);
   for (auto& [key, text] : index_->texts) {
     for (Definitions* all : {&text->all, &text->outer}) {
       std::stable_sort(all->begin(), all->end(), BelowOther);
@@ -87,7 +88,7 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPa
 
 // Puts a definition into the indexes of its text. A whole statement that is also there in parts is
 // importable, but its parts are what kernels of the file see.
-void SourceScope::AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted) {
+void SourceScope::AddToText(const v1::Definition& definition) {
   auto& entry = index_->texts[std::make_pair(definition.path(), definition.string_begin())];
   if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
   TextDefinitions& text = *entry;
@@ -97,8 +98,8 @@ void SourceScope::AddToText(const v1::Definition& definition, const dsl::Languag
   }
   text.string_begin = definition.string_begin();
   LiveImports live = FindLiveImports(definition);
-  std::erase_if(live.needed, [&wanted](const std::string& module) {
-    return IsAtHand(module) || wanted.ComesWithOne(module);
+  std::erase_if(live.needed, [this](const std::string& module) {
+    return IsAtHand(module) || index_->wanted.ComesWithOne(module);
   });
   if (!live.needed.empty() || !live.lost.empty()) {
     index_->absent[&definition] =
@@ -167,6 +168,7 @@ const Origin* SourceScope::FindImported(const TextDefinitions& text,
 }
 
 bool SourceScope::IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const {
+  if (imported.level() == 0 && index_->wanted.ComesWithOne(imported.module())) return false;
   return text.string_begin == 0 &&
          paths_.Find(text.path, imported.level(), imported.module()).in_source;
 }

@@ -117,6 +117,8 @@ class SourceScope {
   const ImportPaths& paths() const { return paths_; }
 
   // Returns whether an import statement of the text imports from the source, or from a used source.
+  // A module that comes with a wanted language is imported from its package, also in the repository
+  // that holds the package.
   bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
 
   // Returns what an import statement of the scope binds `name` to; null if the definition is no
@@ -186,6 +188,7 @@ class SourceScope {
   // All that the constructor finds. It does not change later.
   struct Index {
     std::vector<v1::Definition> definitions;
+    dsl::LanguageSet wanted;
     absl::flat_hash_map<std::pair<std::string, int64_t>, std::unique_ptr<TextDefinitions>> texts;
     // The imports of each statement, by the name; if a statement binds a name twice, the last one.
     absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>,
@@ -207,7 +210,7 @@ class SourceScope {
   SourceScope(std::shared_ptr<Index> index, const ImportPaths& paths, const Cache* shared)
       : index_(std::move(index)), paths_(paths), shared_(shared) {}
 
-  void AddToText(const v1::Definition& definition, const dsl::LanguageSet& wanted);
+  void AddToText(const v1::Definition& definition);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
   std::string MakeKey(const TextDefinitions& text, const v1::ImportedName& imported) const;
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
