@@ -508,9 +508,18 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
   }
 }
 
+// Returns whether the definition is a class or a function with a kernel in it, which may need it.
+// `functions` are in the order of the text.
+bool HoldsKernel(const v1::Definition& definition, const std::vector<JitFunction>& functions) {
+  const auto inner = std::upper_bound(
+      functions.begin(), functions.end(), definition.first_line(),
+      [](int line, const JitFunction& function) { return line < function.first_line; });
+  return inner != functions.end() && inner->last_line <= definition.last_line();
+}
+
 }  // namespace
 
-// Definitions that the kernels use are always kept. All others must fit into the bounds.
+// Definitions that the kernels use or are in are always kept. All others must fit into the bounds.
 std::vector<v1::Definition> FindDefinitions(const ParsedFile& file,
                                             const std::vector<JitFunction>& functions,
                                             Wanted wanted) {
@@ -521,7 +530,7 @@ std::vector<v1::Definition> FindDefinitions(const ParsedFile& file,
   result.reserve(all.size());
   for (v1::Definition& definition : all) {
     const size_t size = definition.text().size();
-    if (!definition.used()) {
+    if (!definition.used() && !HoldsKernel(definition, functions)) {
       if (size > std::min(left, kMaxImportableDefinition)) continue;
       left -= size;
     }

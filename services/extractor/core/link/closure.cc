@@ -163,6 +163,7 @@ Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, const KernelText&
       kernel_(kernel),
       text_(scope.GetDefinitions(kernel.path(), kernel.string_begin())),
       around_(DefinitionAround(text_.outer, kernel)),
+      owner_(text.owner),
       applied_(DefinitionApplied(text_.all, kernel)),
       max_bytes_(max_bytes) {
   FindInText(text, left_out);
@@ -246,7 +247,7 @@ void Closure::FindInText(const KernelText& text, const absl::flat_hash_set<std::
   while (!pending_.empty() && bytes_ <= max_bytes_) {
     const std::string name = std::move(pending_.back());
     pending_.pop_back();
-    if (Find(name) || name == kernel_.name()) continue;
+    if (Find(name) || IsOwnName(name)) continue;
     if (!has_wildcard && TakeUsualImport(name)) continue;
     missing_.push_back({name, has_wildcard ? kWildcardImport : kUndefined});
   }
@@ -343,7 +344,7 @@ absl::string_view Closure::FindLoss(const v1::Definition& definition,
 
 // Finds a name that the text does not bind, in the files of its wildcard imports.
 bool Closure::FindByWildcard(const std::string& name) {
-  if (text_.string_begin > 0 || name == kernel_.name() || !Named(name).empty()) return false;
+  if (text_.string_begin > 0 || IsOwnName(name) || !Named(name).empty()) return false;
   const Origin* origin = scope_.Find(text_, name);
   if (origin == nullptr) return false;
   own_imports_.push_back({name, nullptr, origin, nullptr, kWildcardImport, {}});
@@ -369,9 +370,15 @@ bool Closure::IsUsable(const v1::Definition& definition) const {
 }
 
 // Returns whether the definition is the kernel's own statement. A class around the kernel does not
-// count, because a method may name its class.
+// count unless it is the kernel's text, because a method may name its class.
 bool Closure::IsOwn(const v1::Definition& definition) const {
-  return &definition == around_ && definition.kind() != v1::Definition::KIND_CLASS;
+  if (&definition != around_) return false;
+  return definition.kind() != v1::Definition::KIND_CLASS || &definition == owner_;
+}
+
+// Returns whether the kernel's text binds the name.
+bool Closure::IsOwnName(const std::string& name) const {
+  return name == (owner_ == nullptr ? kernel_.name() : owner_->names(0));
 }
 
 // Puts an import from the source's own files aside for the second step.
@@ -591,7 +598,8 @@ void Closure::ClaimOwnNames() {
   if (applied_ != nullptr) {
     for (const std::string& name : applied_->names()) meanings_[name] = MakeKey(text_, name);
   }
-  meanings_[kernel_.name()] = absl::StrCat(text_.path, ":", kernel_.name());
+  const std::string& own = owner_ == nullptr ? kernel_.name() : owner_->names(0);
+  meanings_[own] = absl::StrCat(text_.path, ":", own);
 }
 
 std::string Closure::MakeKey(const TextDefinitions& text, const std::string& name) {

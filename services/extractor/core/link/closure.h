@@ -18,6 +18,8 @@ namespace kernelmill::extractor {
 struct KernelText {
   std::string text;
   std::vector<std::string> names;
+  // The class or function around the kernel, if it is the text; else null.
+  const v1::Definition* owner = nullptr;
 };
 
 // The definitions that one kernel needs from its source, up to a number of bytes. All work is done
@@ -140,6 +142,7 @@ class Closure {
   absl::string_view FindLoss(const v1::Definition& definition, const std::string& name) const;
   bool IsUsable(const v1::Definition& definition) const;
   bool IsOwn(const v1::Definition& definition) const;
+  bool IsOwnName(const std::string& name) const;
   bool TakeImport(const v1::Definition& definition, const std::string& name);
   void Choose(const v1::Definition* definition);
   void GiveUp();
@@ -172,6 +175,7 @@ class Closure {
   const v1::Kernel& kernel_;
   const TextDefinitions& text_;
   const v1::Definition* around_;
+  const v1::Definition* owner_;  // see KernelText
   const v1::Definition* applied_;
   const size_t max_bytes_;
   size_t bytes_ = 0;

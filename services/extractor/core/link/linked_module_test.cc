@@ -140,6 +140,59 @@ TEST(LinkedModuleTest, WhatComesWithALanguageIsNotTakenFromItsRepository) {
   EXPECT_TRUE(kernel.self_contained());
 }
 
+TEST(LinkedModuleTest, AMethodThatNeedsItsObjectHasItsClass) {
+  const std::string file =
+      "import cutlass.cute as cute\nfrom b import LIMIT\nfrom elsewhere import Base\nUNUSED = 1\n"
+      "SIZE = 4\n"
+      "class Norm:\n"
+      "    size = SIZE\n"
+      "    @cute.kernel\n    def kernel(self, x): return Norm.scale(x, self.size)\n"
+      "    @staticmethod\n    def scale(x, n): return min(x * n, LIMIT)\n"
+      "    @cute.jit\n    def free(self, x): return x\n"
+      "    long = \"" +
+      std::string(40 << 10, '#') +
+      "\"\n"
+      "class Other(Base):\n"
+      "    @cute.kernel\n    def other(self, x): return x + self.n\n"
+      "def make():\n"
+      "    class Inner:\n"
+      "        @cute.kernel\n        def inner(self, x): return x + self.n\n"
+      "    return Inner\n";
+  const v1::KernelShard shard = ExtractAndLink({{"a.py", file}, {"b.py", "LIMIT = 9\n"}}, {"cute"});
+  const v1::Kernel& kernel = FindKernel(shard, "kernel");
+  const size_t begin = file.find("class Norm");
+  EXPECT_EQ(kernel.module(),
+            absl::StrCat("import cutlass.cute as cute\n\nLIMIT = 9\n\nSIZE = 4\n\n",
+                         file.substr(begin, file.find("class Other") - begin)));
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_EQ(kernel.pieces(kernel.pieces_size() - 1).kind(), v1::Definition::KIND_CLASS);
+  EXPECT_EQ(kernel.pieces(kernel.pieces_size() - 1).first_line(), 6);
+  // One that does not read its object needs no class.
+  EXPECT_EQ(FindKernel(shard, "free").module(),
+            "import cutlass.cute as cute\n\n@cute.jit\ndef free(self, x): return x\n");
+  EXPECT_THAT(Unresolved(FindKernel(shard, "other")),
+              testing::ElementsAre("elsewhere package_import"));
+  EXPECT_THAT(FindKernel(shard, "inner").module(), testing::HasSubstr("\ndef make():\n"));
+  EXPECT_THAT(Unresolved(FindKernel(shard, "inner")), testing::IsEmpty());
+}
+
+TEST(LinkedModuleTest, AFunctionThatNeedsVariablesOfAnotherHasItsDefinition) {
+  const std::string factory =
+      "def matmul(M, block_M=BLOCK):\n"
+      "    dtype = \"float16\"\n"
+      "    @T.prim_func\n"
+      "    def main(A: T.Tensor((M,), dtype)):\n"
+      "        with T.Kernel(M // block_M): pass\n"
+      "    return main\n";
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"a.py", absl::StrCat("import tilelang.language as T\nBLOCK = 4\n", factory)}},
+      {"tilelang"});
+  const v1::Kernel& kernel = FindKernel(shard, "main");
+  EXPECT_EQ(kernel.module(),
+            absl::StrCat("import tilelang.language as T\n\nBLOCK = 4\n\n", factory));
+  EXPECT_TRUE(kernel.self_contained());
+}
+
 TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   const std::string text =
       "import triton\nfrom m import a, b, c\nD = {'x': a, 'y': b}\n"

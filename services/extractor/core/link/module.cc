@@ -115,7 +115,7 @@ UnresolvedNames FindUnresolvedNames(const SourceScope& scope, const Closure& clo
   return names.reasons();
 }
 
-// The object whose members a method reads: its class is not in the module.
+// The object whose members a method reads.
 constexpr char kSelf[] = "self";
 
 // Returns whether a method needs its object. Those of Triton have none at run time.
@@ -126,8 +126,10 @@ bool NeedsItsObject(const v1::Kernel& kernel) {
 }
 
 // Sets the kernel's unresolved_names, free_names and self_contained.
-void SetUnresolvedNames(UnresolvedNames names, const Closure& closure, v1::Kernel& kernel) {
-  if (NeedsItsObject(kernel)) names.try_emplace(kSelf, Closure::kUndefined);
+// `has_owner`: the module holds the class or the function around the kernel.
+void SetUnresolvedNames(UnresolvedNames names, const Closure& closure, bool has_owner,
+                        v1::Kernel& kernel) {
+  if (!has_owner && NeedsItsObject(kernel)) names.try_emplace(kSelf, Closure::kUndefined);
   kernel.clear_unresolved_names();
   for (const auto& [name, reason] : names) {
     v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
@@ -305,7 +307,7 @@ class ModuleWriter {
     if (statement == nullptr) {
       AddPart(kernel_, v1::Definition::KIND_FUNCTION);
     } else {
-      AddPart(*statement, v1::Definition::KIND_FUNCTION);
+      AddPart(*statement, statement->kind());
     }
     if (applied != nullptr) Add({applied, "", ""});
     kernel_.set_module(std::move(module_));
@@ -349,7 +351,9 @@ class ModuleWriter {
 // large machinery, it is the module. Otherwise try each decorator above the jit by itself, beside a
 // kernel without all the others: it is kept if the module lacks no more than without it, else
 // replaced if it is an autotuner with known configurations, else dropped. Then close the resulting
-// text once more.
+// text once more. A method that needs its object, and a function that needs variables of the one
+// around it, have the whole class or function as their text. Triton's stay alone: its compiler
+// wants them at the module level.
 class ModuleMaker {
  public:
   ModuleMaker(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel)
@@ -361,6 +365,7 @@ class ModuleMaker {
                                    {kernel_.free_names().begin(), kernel_.free_names().end()}};
     const Closure whole = Close(as_written);
     const v1::Definition* statement = OwnStatement(kernel_, whole.around());
+    if (statement == nullptr && NeedsOwner(whole) && MakeOfOwner(whole.around())) return bytes_;
     const UnresolvedNames unresolved = FindUnresolvedNames(scope_, whole, kernel_.dsl(), statement);
     const absl::flat_hash_set<std::string> oversized = OversizedMachinery(whole, kernel_);
     if (unresolved.empty() && oversized.empty()) {
@@ -380,6 +385,29 @@ class ModuleMaker {
     Closure closure(scope_, kernel_, text, max_bytes_, left_out);
     bytes_ += closure.bytes();
     return closure;
+  }
+
+  // Returns whether the kernel needs the class or the function around it.
+  bool NeedsOwner(const Closure& whole) const {
+    if (dsl::CompilesAsTriton(kernel_.dsl())) return false;
+    return NeedsItsObject(kernel_) || std::any_of(whole.missing().begin(), whole.missing().end(),
+                                                  [](const Closure::Missing& missing) {
+                                                    return missing.reason == Closure::kUndefined;
+                                                  });
+  }
+
+  // Makes the module with what is around the kernel; returns false if it cannot be had.
+  bool MakeOfOwner(const v1::Definition* around) {
+    const bool is_owner = around != nullptr && (around->kind() == v1::Definition::KIND_CLASS ||
+                                                around->kind() == v1::Definition::KIND_FUNCTION);
+    if (!is_owner || around->text().size() > max_bytes_) return false;
+    const KernelText text = {
+        around->text(), {around->uses().begin(), around->uses().end()}, around};
+    const Closure closure = Close(text);
+    const bool gave_up = closure.imports().empty() && closure.parts().empty();
+    if (gave_up && !closure.missing().empty()) return false;
+    FillIn(text, closure, around);
+    return true;
   }
 
   // Chooses for each decorator whether it is kept, replaced or dropped; see the class comment.
@@ -426,7 +454,7 @@ class ModuleMaker {
     writer.Finish(as_written ? statement->text() : text.text, statement, closure.applied());
     kernel_.set_prompt_context(PromptContext(scope_, closure, kernel_));
     SetUnresolvedNames(FindUnresolvedNames(scope_, closure, kernel_.dsl(), statement), closure,
-                       kernel_);
+                       text.owner != nullptr, kernel_);
   }
 
   SourceScope& scope_;
