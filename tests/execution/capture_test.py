@@ -5,6 +5,7 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -158,8 +159,8 @@ class ProcessesTest(Folder):
 
     def test_a_process_that_is_too_slow_is_ended(self):
         began = time.monotonic()
-        result = self.run_one(lambda: time.sleep(60), seconds=0.3)
-        self.assertEqual(result["reason"], "limit_seconds")
+        result = self.run_one(lambda: time.sleep(60), seconds=1)
+        self.assertEqual((result["reason"], result["message"]), ("limit_seconds", "not done after 1 s"))
         self.assertLess(time.monotonic() - began, 20)
 
     def test_a_process_that_takes_too_much_memory_is_ended(self):
@@ -168,12 +169,28 @@ class ProcessesTest(Folder):
             held[::4096] = b"x" * len(held[::4096])
             time.sleep(60)
 
-        self.assertEqual(self.run_one(grow, memory=200 << 20)["reason"], "limit_memory")
+        result = self.run_one(grow, memory=256 << 20)
+        self.assertEqual((result["reason"], result["message"]), ("limit_memory", "more than 0.25 GiB"))
 
     def test_a_process_that_fails_is_a_crash(self):
         result = self.run_one(lambda: 1 / 0)
         self.assertEqual((result["status"], result["reason"]), ("failed", "crash"))
+        self.assertEqual(result["message"], "the process ended with 1: ZeroDivisionError: division by zero")
         self.assertIn("ZeroDivisionError", (self.folder / "log.txt").read_text())
+
+    def test_a_crash_has_the_name_of_its_signal_and_the_last_words_of_its_own_log(self):
+        def abort():
+            os.write(2, b"terminate called after throwing an instance of 'Error'\n  what():  Invalid thread pool!\n"
+                        b"Exception raised from f at a.cpp:64 (most recent call first):\nframe #0: f() + 0x9d\n\n")
+            os.abort()
+
+        (self.folder / "log.txt").write_text("an earlier process\n")
+        self.assertEqual(self.run_one(abort)["message"], "the process ended with -6 (SIGABRT): terminate called after throwing an instance of "
+                                                         "'Error' | what():  Invalid thread pool! | Fatal Python error: Aborted")
+        self.assertIn("in abort", (self.folder / "log.txt").read_text())
+
+    def test_a_process_that_says_nothing_has_no_last_words(self):
+        self.assertEqual(self.run_one(lambda: os._exit(3))["message"], "the process ended with 3: its log is empty")
 
     def test_after_the_deadline_nothing_more_comes(self):
         works = [processes.Work(str(n), self.folder / "log.txt", lambda: time.sleep(0.4) or {"status": "captured"}) for n in range(50)]
@@ -222,6 +239,22 @@ class PlanTest(Folder):
         for result, bound, done in ((None, 300, False), (slow, 300, True), (slow, 900, False), ({**slow, "reason": "crash"}, 900, True),
                                     ({"status": "captured", "seconds": 300.4}, 900, True)):
             self.assertEqual(command.is_done(result, bound), done, (result, bound))
+
+    def test_what_follows_from_other_sizes_is_not_given(self):
+        class Config:
+            """Refuses a size that it computes, as falcon's does."""
+
+            num_heads, dim = 71, 4544
+
+            def __init__(self, **sizes):
+                for key, value in sizes.items():
+                    setattr(self, key, value)
+
+            @property
+            def head_dim(self):
+                return self.dim // self.num_heads
+
+        self.assertEqual(vars(models._small_config(Config)), {"num_heads": 4, "dim": 128, "use_cache": False})
 
     def test_autotuning_needs_a_gpu(self):
         with self.assertRaisesRegex(RequestError, "needs a GPU"):

@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from kernelmill.capture import check, debug_folder, models, pretended, processes, tracing
@@ -19,7 +20,7 @@ from kernelmill.errors import Error, RequestError
 
 FAILED, WRONG = 1, 2  # exit codes, as the program's
 LEAST_DIVIDED = 20  # with fewer sources, shares are missed
-MANIFEST, SUMMARY, JOB, LOG = "manifest.json", "captures.json", "job.yaml", "log.txt"
+MANIFEST, SUMMARY, JOB = "manifest.json", "captures.json", "job.yaml"
 
 
 def capture(options: dict[str, Any]) -> int:
@@ -59,8 +60,9 @@ def _capture_models(out: pathlib.Path, options: dict[str, Any]) -> None:
         done = read_manifest(folder)["variants"]
         for variant in asked:
             sizes = models.Sizes(options["batch"], options["length"], variant.training)
-            work = processes.Work(f"{name.library}:{name.model} {variant.name}", folder / LOG,
-                                  functools.partial(tracing.capture, name, variant, sizes, device, folder))
+            # Variants of a model run at the same time: a log for each.
+            work = processes.Work(f"{name.library}:{name.model} {variant.name}", folder / f"log_{variant.name}.txt",
+                                  functools.partial(_on_one_thread, functools.partial(tracing.capture, name, variant, sizes, device, folder)))
             if not is_done(done.get(variant.name), options["seconds"]):
                 works[work] = (name, variant)
     asked_works = list(works)[:options["most"] or None]
@@ -86,7 +88,7 @@ def check_all(out: pathlib.Path, options: dict[str, Any]) -> int:
         raise RequestError(f"{out} has no capture")
     _leave_cuda_alone()
     _import_once(set())
-    works = {processes.Work(str(folder.relative_to(out)), folder.parent / "check.txt", functools.partial(check.check_graph, folder)): folder
+    works = {processes.Work(str(folder.relative_to(out)), folder / "check.txt", functools.partial(_on_one_thread, functools.partial(check.check_graph, folder))): folder
              for folder in folders if not check.is_checked(folder)}
     shown = Progress(len(works))
     for work, result in processes.run(list(works), bounds(options)):
@@ -159,6 +161,16 @@ def _import_once(libraries: set[str]) -> None:
     torch.set_num_threads(1)
     for library in libraries & {"timm", "torchvision", "transformers"}:
         __import__(library)
+
+
+def _on_one_thread(action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Runs an action in a process that was forked. PyTorch's pool of threads does not outlive a fork: the first call that sets the number
+    of threads makes a new one, and a second call meanwhile finds none and aborts. Autograd's threads, one for each GPU, begin with that
+    call, all at once, so that it is made here first."""
+    import torch
+
+    torch.set_num_threads(1)
+    return action()
 
 
 class Progress:

@@ -158,10 +158,16 @@ def _list_transformers(pattern: str) -> list[Name]:
     return [Name("transformers", each) for each in CONFIG_MAPPING_NAMES if fnmatch.fnmatchcase(each, pattern or "*")]
 
 
+def _is_computed(kind: type[Any], key: str) -> bool:
+    """Says whether an attribute of a configuration follows from others, and so cannot be given."""
+    found = getattr(kind, key, None)
+    return isinstance(found, property) and found.fset is None
+
+
 def _small_config(kind: type[Any]) -> Any:
     """Returns a small configuration; the default one if it does not take small sizes."""
     default = kind()
-    sizes = {key: value for key, value in SMALL.items() if isinstance(getattr(default, key, None), int)}
+    sizes = {key: value for key, value in SMALL.items() if not _is_computed(kind, key) and isinstance(getattr(default, key, None), int)}
     if isinstance(getattr(default, "hidden_sizes", None), list):
         sizes = {}  # a pyramid, whose sizes depend on each other
     tokens = {key: number for number, key in enumerate(("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"), 1)
