@@ -17,7 +17,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from kernelmill.capture import check, command, debug_folder, graph_text, models, processes, tracing, wrapper_text  # noqa: E402
+from kernelmill.capture import check, command, debug_folder, graph_text, inputs, models, processes, tracing, wrapper_text  # noqa: E402
 from kernelmill.errors import RequestError  # noqa: E402
 
 DEBUG = ROOT / "tests/data/inductor/graphs/torch_compile_debug"
@@ -81,6 +81,22 @@ class WrapperTest(unittest.TestCase):
         wrapper = wrapper_text.read_wrapper("k_1 = async_compile.triton('k_1', '''x''')\nk_10 = async_compile.triton('k_10', '''y''')\n"
                                             "k_10.run(a)\n")
         self.assertEqual([kernel.launches for kernel in wrapper.kernels], [0, 1])
+
+
+    def test_the_strides_of_inputs_and_the_reused_memory_are_read(self):
+        code = textwrap.dedent("""\
+            assert_size_stride = torch._C._dynamo.guards.assert_size_stride
+            def call(args):
+                assert_size_stride(a, (2, 3, 4, 4), (48, 1, 12, 3))
+                assert_size_stride(b, (s0, ), (1, ))
+                assert_size_stride(c, (s0, 4), (s1, 1))
+                buf0 = a; del a  # reuse
+                buf1 = reinterpret_tensor(b, (2, 4), (4, 1), 0); del b  # reuse
+                del c
+                assert_size_stride(buf2, (2, 2), (2, 1), 'torch.ops.aten.sort.default')
+            """)
+        self.assertEqual(wrapper_text.read_strides(code), {"a": (48, 1, 12, 3), "b": (1,)})
+        self.assertEqual(wrapper_text.list_reused(code), {"a", "b"})
 
 
 class DebugFolderTest(Folder):
@@ -308,6 +324,43 @@ class GuardTextTest(unittest.TestCase):
         self.assertEqual(text, "# File: timm/a.py:3 in f\n# File: b.py:4 in g\n")
 
 
+class GraphFactsTest(unittest.TestCase):
+    TEXT = textwrap.dedent("""\
+        class Graph(torch.nn.Module):
+            def forward(self, q: "f32[2]", n):
+                # File: library/integrations/moe.py:336 in _grouped, code: return torch.ops.library.other(x)
+                grouped: "f32[2]" = torch.ops.library.grouped.default(q);  q = None
+                # File: model.py:3 in f, code: x
+                mine = torch.ops.mine.f.default(grouped)
+                # File: library/nn/linear.py:3 in f, code: x
+                attention = torch.ops.aten._scaled_dot_product_efficient_attention.default(q, q, q, None, True)
+                getitem: "f32[2]" = attention[0]
+                getitem_2: "i64[]" = attention[2]
+                getitem_3: "i64[]" = attention[3];  attention = None
+                sort = torch.ops.aten.sort.stable(getitem, stable = True)
+                getitem_4 = sort[1];  sort = None
+                split = torch.ops.aten.split.Tensor(getitem, 1)
+                getitem_5 = split[1];  split = None
+                return (getitem, getitem_2, None, n, getitem_4)
+        """)
+
+    def test_results_have_names(self):
+        self.assertEqual(graph_text.list_results(self.TEXT), ["getitem", "getitem_2", "None", "n", "getitem_4"])
+
+    def test_the_module_that_calls_an_operator_of_a_package_is_imported(self):
+        self.assertEqual(graph_text.list_operator_modules(self.TEXT), ["library.integrations.moe"])
+        self.assertIn("import library.integrations.moe  # noqa: F401", graph_text.list_imports(self.TEXT))
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_an_operator_that_nothing_defines_is_named(self):
+        self.assertEqual(graph_text.define_operators(self.TEXT), "library.grouped")
+        self.assertEqual(graph_text.define_operators("x = torch.ops.aten.add.Tensor(y)"), "")
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_seeds_and_offsets_of_attention_are_states(self):
+        self.assertEqual(graph_text.list_states(self.TEXT), {"getitem_2", "getitem_3"})
+
+
 MODELS = """
 import torch
 from torch import nn
@@ -346,6 +399,15 @@ class Deep(nn.Module):
         return x
 
 
+class Strided(nn.Module):  # wide enough for channels last
+    def __init__(self, channels):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(channels, 2 * channels, 3, padding=1), nn.Conv2d(2 * channels, 2 * channels, 3, padding=1)
+
+    def forward(self, x):
+        return self.two(torch.relu(self.one(x)))
+
+
 class Broken(nn.Module):
     def forward(self, x):
         raise OSError("no such weights")
@@ -358,7 +420,7 @@ class Unknown(nn.Module):
 
 MODELS = {"norm": lambda: (Norm(64), [torch.randn(8, 64)]), "attention": lambda: (Attention(), [torch.randn(2, 4, 16, 32) for _ in "qkv"]),
           "constant": lambda: (Constant(), [torch.randn(8, 64, requires_grad=True)]),
-          "deep": lambda: (Deep(nn.Linear(2048, 2048)), [torch.randn(8, 2048)]), "broken": lambda: (Broken(), [torch.randn(2)])}
+          "deep": lambda: (Deep(nn.Linear(2048, 2048)), [torch.randn(8, 2048)]), "strided": lambda: (Strided(64), [torch.randn(2, 64, 16, 16)]), "broken": lambda: (Broken(), [torch.randn(2)])}
 """
 
 
@@ -380,7 +442,7 @@ class TracerTest(unittest.TestCase):
                 torch._dynamo.graph_break()
                 return (y * x @ self.b.weight.T).sum()
 
-        def write(module, title, _device, parameters=frozenset()):
+        def write(module, title, _device, parameters=frozenset(), _examples=()):
             if "backward" in title:
                 shapes.append({tuple(node.meta["val"].shape) for node in module.graph.nodes if node.op == "placeholder" and node.name in parameters})
             return "", []
@@ -450,14 +512,144 @@ class CheckTest(Folder):
     def test_results_are_exact_close_or_different(self):
         import torch
 
+        def status(one, other):
+            return check.compare([("x", one, other)])["status"]
+
         one, nan = torch.arange(8.0), torch.tensor([1.0, float("nan")])
-        for other, status in ((one.clone(), "exact"), (one + 1e-4, "close"), (one + 1, "different"), (one.double(), "different"),
-                              (one.reshape(2, 4), "different"), (one / 0, "different")):
-            self.assertEqual(check.compare([one], [other])["status"], status, other)
-        self.assertEqual(check.compare([nan, None], [nan.clone(), None])["status"], "exact")
-        self.assertEqual(check.compare([torch.tensor([1, 2])], [torch.tensor([1, 3])])["status"], "different")
+        for other, expected in ((one.clone(), "exact"), (one + 1e-4, "close"), (one + 1, "different"), (one.double(), "different"),
+                                (one.reshape(2, 4), "different"), (one / 0, "different")):
+            self.assertEqual(status(one, other), expected, other)
+        self.assertEqual(check.compare([("x", nan, nan.clone()), ("y", None, None)])["status"], "exact")
+        self.assertEqual(status(torch.tensor([1, 2]), torch.tensor([1, 3])), "different")
         for other in ([float("nan"), 1.0], [1.0, 0.0], [1.0, float("inf")]):
-            self.assertEqual(check.compare([nan], [torch.tensor(other)])["status"], "different", other)
+            self.assertEqual(status(nan, torch.tensor(other)), "different", other)
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_a_process_makes_its_pool_of_threads_before_autograd_can(self):
+        import torch
+
+        (self.folder / "graph.json").write_text(json.dumps({"checks": []}))
+        (self.folder / "output_code.py").write_text("")
+        works, said = [], []
+        options = {"workers": 1, "seconds": 1, "memory": 1, "deadline": 0, "json": True, "out": "", "list": "", "from": "", "check": False, "batch": 2,
+                   "model": ["file:" + str(self.folder / "one_model.py")], "unsafe_no_container": True, "device": "h100", "mode": "training", "most": 0,
+                   "dynamic": False, "autotune": False, "dtype": "float32", "length": 32, "license": ""}
+        (self.folder / "one_model.py").write_text("MODELS = {'x': None}\n")
+        with unittest.mock.patch.object(processes, "run", lambda asked, bounds: works.extend(asked) or []), contextlib.redirect_stdout(io.StringIO()):
+            command.check_all(self.folder, options)
+            command._capture_models(self.folder / "out", options)
+        with unittest.mock.patch.object(torch, "set_num_threads", lambda count: said.append(count)), \
+                unittest.mock.patch.object(check, "_compare", lambda _folder: said.append("check") or {"status": "exact"}), \
+                unittest.mock.patch.object(tracing.models, "build", lambda _name, _sizes: said.append("build") or 1 / 0), \
+                unittest.mock.patch.object(tracing.pretended, "install", lambda _device: None):
+            for work in works:
+                work.action()
+        self.assertEqual(said, [1, "check", 1, "build"])
+
+
+SIMPLE = """
+import torch
+
+INPUTS = [{inputs}]
+
+
+def make_inputs(device):
+    return [torch.arange(6.0).reshape(2, 3) for _ in INPUTS]
+
+
+class Graph(torch.nn.Module):
+    def forward(self, {names}):
+        {body}
+"""
+
+
+@unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+class CompareTest(Folder):
+    """A graph beside a wrapper whose call() a test gives."""
+
+    def write(self, name, phase, names, body, code="", outputs=(), number=0):
+        place = self.folder / name
+        place.mkdir()
+        listed = "".join(f"({each!r}, (2, 3), (3, 1), 'float32', 1.0), " for each in names.split(", "))
+        (place / "graph.py").write_text(SIMPLE.format(inputs=listed, names=names, body=body))
+        (place / "output_code.py").write_text(code)
+        rows = [{"name": each, "kind": "tensor", "shape": ["2", "3"], "dtype": "float32"} for each in names.split(", ")]
+        described = [{"shape": list(shape), "dtype": "float32"} for shape in outputs]
+        (place / "graph.json").write_text(json.dumps({"phase": phase, "graph": number, "settings": [], "inputs": rows, "outputs": described}))
+        return place
+
+    def compare(self, place, call):
+        with unittest.mock.patch.object(check, "_load", lambda _path: unittest.mock.Mock(call=call)):
+            return check._compare(place, "cpu")
+
+    def test_a_result_is_named_by_the_graph(self):
+        place = self.write("x", "inference", "a", "b = a + 1; c = a * 2; return (b, c)")
+        self.assertEqual(self.compare(place, lambda each: (each[0] + 1, each[0] * 2))["status"], "exact")
+        found = self.compare(place, lambda each: (each[0] + 1, each[0] * 3))
+        self.assertEqual((found["status"], found["message"]), ("different", "c (float32)"))
+
+    def test_a_comment_that_draws_random_numbers_is_no_draw(self):
+        place = self.write("x", "inference", "a", "# code: torch.randint(9)\n        b = a + 1; return (b,)")
+        self.assertEqual(self.compare(place, lambda each: (each[0] + 1,))["status"], "exact")
+
+    def test_random_state_is_not_compared_and_the_check_says_so(self):
+        place = self.write("x", "inference", "a", "b = a + 1; c = a * 2; return (b, c)")
+        with unittest.mock.patch.object(graph_text, "list_states", lambda _text: {"c"}):
+            found = self.compare(place, lambda each: (each[0] + 1, each[0] * 3))
+        self.assertEqual((found["status"], found["message"]), ("exact", "not compared: 1 results that are random state"))
+
+    def test_an_input_whose_memory_is_taken_is_not_compared_and_another_is(self):
+        def call(each):
+            result = each[0] + each[1]
+            each[0].zero_()
+            return (result,)
+
+        for code, status, message in (("    buf0 = a; del a  # reuse\n", "exact", "not compared: 1 inputs whose memory the code takes"),
+                                      ("    del a\n", "different", "input a (float32)")):
+            with self.subTest(code):
+                place = self.write(status, "inference", "a, b", "c = a + b; return (c,)", code)
+                found = self.compare(place, call)
+                self.assertEqual((found["status"], found["message"]), (status, message))
+
+    def test_inputs_have_the_strides_that_the_wrapper_asserts(self):
+        strides = []
+        place = self.write("x", "inference", "a", "b = a + 1; return (b,)", "    assert_size_stride(a, (2, 3), (1, 2))\n")
+        found = self.compare(place, lambda each: strides.append(each[0].stride()) or (each[0] + 1,))
+        self.assertEqual((found["status"], strides), ("exact", [(1, 2)]))
+
+    def test_a_copy_repeats_elements_where_the_stride_is_zero(self):
+        import torch
+
+        value = torch.arange(3.0).expand(2, 3)
+        self.assertEqual(inputs.lay_out(value, (0, 1)).tolist(), value.tolist())
+        self.assertEqual(inputs.lay_out(value, (0, 1)).stride(), (0, 1))
+
+    def test_a_backward_graph_gets_what_its_forward_graph_saves(self):
+        self.write("forward", "forward", "p, x", "y = p * x; saved = y + 40; return (y, p, saved)", outputs=[("2", "3")] * 3)
+        place = self.write("backward", "backward", "p, saved, tangents_1", "g = saved * p * tangents_1; return (g,)")
+        seen = []
+        found = self.compare(place, lambda each: seen.append(each[1].flatten().tolist()) or (each[0] * each[1] * each[2],))
+        self.assertEqual((found["status"], seen), ("exact", [[40.0, 41.0, 44.0, 49.0, 56.0, 65.0]]), found)
+
+    def test_of_two_forward_graphs_that_of_the_same_shapes_and_number_counts(self):
+        for name, number, shape in (("wrong", 0, ("3", "3")), ("first", 1, ("2", "3")), ("second", 2, ("2", "3"))):
+            self.write(name, "forward", "x", "saved = x + 1; return (x, saved)", outputs=[("2", "3"), shape], number=number)
+        for number, expected in ((2, "second"), (1, "first"), (0, "first")):
+            place = self.write(f"b{number}", "backward", "saved, tangents_1", "return (saved,)", number=number)
+            self.assertEqual(inputs.find_forward(place).name, expected)
+
+    def test_made_up_values_decide_nothing_if_results_differ(self):
+        place = self.write("x", "backward", "saved, tangents_1", "b = saved * tangents_1; return (b,)")
+        found = self.compare(place, lambda each: (each[0] * each[1],))
+        self.assertEqual((found["status"], found["message"]), ("exact", ""))
+        found = self.compare(place, lambda each: (each[0] * each[1] * 2,))
+        self.assertEqual((found["status"], found["message"]),
+                         ("not_run", "not decided: b (float32) differs, but what a forward graph would save is made up"))
+
+    def test_a_graph_with_an_operator_that_nothing_defines_is_not_run(self):
+        place = self.write("x", "inference", "a", "b = torch.ops.missing.f.default(a); return (b,)")
+        found = self.compare(place, None)
+        self.assertEqual((found["status"], found["message"]), ("not_run", "no package here defines the operator missing.f"))
 
 
 @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
@@ -486,7 +678,7 @@ class CaptureTest(unittest.TestCase):
 
     def test_each_model_is_captured_or_says_why_not(self):
         self.assertEqual(self.code, 0, self.said)
-        self.assertEqual(self.summary["counts"]["captured"], 14, self.summary)
+        self.assertEqual(self.summary["counts"]["captured"], 18, self.summary)
         self.assertEqual(self.summary["reasons"], {"no_literal": 4, "os_error": 2, "no_input": 2})
 
     def test_a_constant_is_written_out(self):
@@ -505,6 +697,27 @@ class CaptureTest(unittest.TestCase):
                 results = [each for each in space["Graph"]()(*space["make_inputs"]("cpu")) if isinstance(each, torch.Tensor)]
             for number, result in enumerate(results):
                 self.assertTrue(bool(torch.isfinite(result.double()).all()), (phase, number))
+
+    def test_inputs_have_the_strides_that_the_wrapper_asserts(self):
+        other = 0
+        for path in (self.folder / "out").rglob("output_code.py"):
+            asserted = wrapper_text.read_strides(path.read_text())
+            listed = ast.literal_eval((path.parent / "graph.py").read_text().partition("INPUTS = ")[2].partition("\n]")[0] + "]")
+            for name, shape, stride, *_ in listed:
+                self.assertEqual(asserted.get(name, stride), stride, (path.parent.name, name))
+                other += shape is not None and len(shape) == 4 and stride[1] == 1
+        self.assertGreater(other, 0)
+
+    def test_a_backward_graph_finds_what_its_forward_graph_saves(self):
+        for backward in (self.folder / "out").glob("file/*/*-backward.0"):
+            forward = inputs.find_forward(backward)
+            self.assertEqual(forward and forward.name, backward.name.replace("backward", "forward"))
+            saved = inputs.run_forward(forward, "cpu")
+            made, names, consistent = inputs.make_inputs(backward, "cpu")
+            self.assertTrue(consistent)
+            for name, value in zip(names, made, strict=True):
+                if not name.startswith("tangents"):
+                    self.assertTrue(bool((saved[name] == value).all()), name)
 
     def test_the_graphs_text_ran_alone(self):
         self.assertEqual(self.summary["checks"], {"ok": self.summary["counts"]["graphs"]})

@@ -10,7 +10,7 @@ import json
 import pathlib
 from typing import Any
 
-from kernelmill.capture import tracing
+from kernelmill.capture import graph_text, inputs, tracing, wrapper_text
 
 # The largest difference that counts as close, relative to the largest number of a result: sums in another order, a few units in the
 # last place of the type for each of many steps.
@@ -60,26 +60,49 @@ def _compare_here(folder: pathlib.Path) -> dict[str, Any]:
         return _compare(folder)
 
 
-def _compare(folder: pathlib.Path) -> dict[str, Any]:
+def _compare(folder: pathlib.Path, device: str = "cuda") -> dict[str, Any]:
     import torch
 
-    text = (folder / tracing.GRAPH).read_text()
-    drawn = next((each for each in RANDOM if each in text), "")
+    text, code = (folder / tracing.GRAPH).read_text(), (folder / tracing.CODE).read_text()
+    statements = graph_text.without_comments(text)
+    drawn = next((each for each in RANDOM if each in statements), "")
     if drawn:
         return {"status": "not_run", "message": f"the graph draws random numbers: {drawn.strip('.')}"}
-    space: dict[str, Any] = {"__name__": "graph"}
-    exec(compile(text, str(folder / tracing.GRAPH), "exec"), space)  # pylint: disable=exec-used  # the capture's own text
+    if missing := graph_text.define_operators(text):
+        return {"status": "not_run", "message": f"no package here defines the operator {missing}"}
+    made, names, consistent = inputs.make_inputs(folder, device)
+    # Graphs write into their inputs, so each side has its own.
+    ours, theirs = copy(made), copy(made)
     with torch.no_grad():
-        # Graphs write into their inputs, so each side has its own.
-        ours, theirs = space["make_inputs"]("cuda"), space["make_inputs"]("cuda")
-        expected = list(space["Graph"]()(*ours))
+        torch.manual_seed(0)  # attention with dropout calls the same function on both sides
+        expected = list(graph_text.load(folder / tracing.GRAPH, device)["Graph"]()(*ours))
+        torch.manual_seed(0)
         results = list(_load(folder / tracing.CODE).call(list(theirs)))
-        torch.cuda.synchronize()
+        if device == "cuda":
+            torch.cuda.synchronize()
     if len(results) != len(expected):
         return {"status": "different", "message": f"{len(results)} results for {len(expected)}"}
     if not has_finite(expected):
         return {"status": "not_run", "message": "no result is a finite number"}
-    return compare([*expected, *ours], [*results, *theirs])
+    states, reused = graph_text.list_states(text), wrapper_text.list_reused(code) & set(names)
+    outputs = list(zip(graph_text.list_results(text), expected, results, strict=True))
+    pairs = [pair for pair in outputs if pair[0] not in states]
+    left_out = {"results that are random state": len(outputs) - len(pairs), "inputs whose memory the code takes": len(reused)}
+    pairs += [(f"input {name}", one, other) for name, one, other in zip(names, ours, theirs, strict=True) if name not in reused]
+    found = compare(pairs)
+    if found["status"] == "different" and not consistent:
+        found.update(status="not_run", message=f"not decided: {found['message']} differs, but what a forward graph would save is made up")
+    elif any(left_out.values()):
+        said = ", ".join(f"{count} {what}" for what, count in left_out.items() if count)
+        found["message"] = "; ".join(filter(None, (found["message"], f"not compared: {said}")))
+    return found
+
+
+def copy(values: list[Any]) -> list[Any]:
+    """Copies tensors with their strides."""
+    import torch
+
+    return [inputs.lay_out(value, value.stride()) if isinstance(value, torch.Tensor) else value for value in values]
 
 
 def _load(path: pathlib.Path) -> Any:
@@ -99,16 +122,16 @@ def has_finite(values: list[Any]) -> bool:
     return not tensors or any(bool(torch.isfinite(value).any()) for value in tensors)
 
 
-def compare(expected: list[Any], results: list[Any]) -> dict[str, Any]:
-    """Compares results one by one: exact if all bits are the same, close within the tolerance of their type, else different."""
+def compare(pairs: list[tuple[str, Any, Any]]) -> dict[str, Any]:
+    """Compares results one by one, each with its name: exact if all bits are the same, close within the tolerance of their type, else different."""
     import torch
 
     status, largest = "exact", 0.0
-    for number, (one, other) in enumerate(zip(expected, results, strict=True)):
+    for name, one, other in pairs:
         if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
             continue
         if one.shape != other.shape or one.dtype != other.dtype:
-            return {"status": "different", "message": f"result {number}: {other.dtype} {tuple(other.shape)}"}
+            return {"status": "different", "message": f"{name}: {other.dtype} {tuple(other.shape)}"}
         if torch.equal(one, other) or (one.is_floating_point() and torch.allclose(one, other, rtol=0, atol=0, equal_nan=True)):
             continue
         status = "close"
@@ -116,7 +139,7 @@ def compare(expected: list[Any], results: list[Any]) -> dict[str, Any]:
         difference = _difference(one, other)
         largest = max(largest, difference)
         if difference > TOLERANCES.get(kind, 0.0):
-            return {"status": "different", "message": f"result {number} ({kind})", "largest_difference": difference}
+            return {"status": "different", "message": f"{name} ({kind})", "largest_difference": difference}
     return {"status": status, "message": "", "largest_difference": largest}
 
 

@@ -3,12 +3,23 @@
 # mypy: disable-error-code="import-not-found,import-untyped"
 from __future__ import annotations
 
+import ast
+import contextlib
+import importlib
 import math
+import pathlib
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+OPERATOR = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
+OVERLOAD = re.compile(r"torch\.ops\.aten\.(\w+)\.(\w+)")
+OWN_NAMESPACES = ("aten", "prims", "higher_order", "inductor")  # their operators are there with torch itself
+FILE = re.compile(r"^\s*# File: (\w+(?:/\w+)+)\.py:\d")
+# The names, in the schemas of attention, of results that are the state of random numbers, or that are for debugging alone. Without
+# dropout nothing sets them.
+STATES = {"philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask"}
 LITERAL_ELEMENTS = 64  # a larger constant is made of random numbers
 HEADER = '''"""{title}
 
@@ -84,16 +95,16 @@ class Input:
                 "stride": [str(step) for step in self.stride], "dtype": self.dtype, "device": self.device}
 
 
-def read_inputs(module: Any, parameters: Container[str] = ()) -> list[Input]:
-    """Returns the inputs of a traced graph, with dynamic sizes as they were in the trace. Those that are named as parameters of the
+def read_inputs(module: Any, parameters: Container[str] = (), examples: Sequence[Any] = ()) -> list[Input]:
+    """Returns the inputs of a traced graph, with dynamic sizes as they were in the trace. `examples` are what it is lowered for: a
+    forward graph may save a value in another layout than it was traced with. Those that are named as parameters of the
     model are small, as initial weights are: with many layers the results would otherwise be infinite."""
     import torch
 
     inputs = []
-    for node in module.graph.nodes:
-        if node.op != "placeholder":
-            continue
-        value = node.meta.get("val", node.meta.get("example_value"))
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    for number, node in enumerate(placeholders):
+        value = examples[number] if examples else node.meta.get("val", node.meta.get("example_value"))
         if isinstance(value, torch.Tensor):
             symbolic = [str(size) for size in value.shape]
             shape, stride = [_hint(size) for size in value.shape], [_hint(step) for step in value.stride()]
@@ -118,9 +129,9 @@ def _hint(size: Any) -> Any:
     return node.hint if node.hint is not None else size.node.shape_env.size_hint(node.expr, allow_none=True)
 
 
-def write_graph(module: Any, title: str, device: str, parameters: Container[str] = ()) -> tuple[str, list[Input]]:
+def write_graph(module: Any, title: str, device: str, parameters: Container[str] = (), examples: Sequence[Any] = ()) -> tuple[str, list[Input]]:
     """Returns a graph as a Python file, and its inputs. ValueError: it has a part that cannot be written as text."""
-    inputs = read_inputs(module, parameters)
+    inputs = read_inputs(module, parameters, examples)
     constants = _write_constants(module)
     code = module.print_readable(print_output=False, include_stride=True, include_device=True, colored=False)
     body = _shorten_paths(_name_class(code))
@@ -138,7 +149,85 @@ def list_imports(body: str) -> list[str]:
         imports.append("import torch.fx._pytree as fx_pytree")
     if "ops.prims." in body:
         imports.append("import torch._inductor.inductor_prims  # noqa: F401")
-    return imports
+    return imports + [f"import {module}  # noqa: F401" for module in list_operator_modules(body)]
+
+
+def list_operator_modules(body: str) -> list[str]:
+    """Returns the modules that call operators of packages, from the comments above the calls. Importing one defines its operators."""
+    modules: dict[str, None] = {}
+    file = ""
+    for line in body.splitlines():
+        if line.lstrip().startswith("#"):
+            named = FILE.match(line)
+            file = named[1] if named else ""
+        elif file and any(match[1] not in OWN_NAMESPACES for match in OPERATOR.finditer(line)):
+            modules[file.replace("/", ".").removesuffix(".__init__")] = None
+    return list(modules)
+
+
+def load(path: pathlib.Path, device: str) -> dict[str, Any]:
+    """Runs the text of a graph for a device, "cuda" or "cpu". Returns its names."""
+    return load_text(path.read_text(), device)
+
+
+def load_text(text: str, device: str) -> dict[str, Any]:
+    """The same for a text."""
+    if device == "cpu":
+        text = text.replace("device(type='cuda', index=0)", "device(type='cpu')").replace(".to('cuda:0')", "")
+    space: dict[str, Any] = {"__name__": "graph"}
+    exec(compile(text, "graph.py", "exec"), space)  # pylint: disable=exec-used  # the capture's own text
+    return space
+
+
+def define_operators(text: str) -> str:
+    """Defines the operators that a graph calls. Returns the name of the first that is not defined even so, or nothing."""
+    import torch
+
+    for module in list_operator_modules(text):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    for match in OPERATOR.finditer(without_comments(text)):
+        if match[1] not in OWN_NAMESPACES and not hasattr(getattr(torch.ops, match[1]), match[2]):
+            return f"{match[1]}.{match[2]}"
+    return ""
+
+
+def without_comments(text: str) -> str:
+    """Returns a text without its lines of comment, which quote the model's code."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
+def list_results(text: str) -> list[str]:
+    """Returns the names of a graph's results in their order."""
+    statement = next(each for each in ast.walk(_forward(text)) if isinstance(each, ast.Return))
+    return [ast.unparse(each) for each in statement.value.elts] if isinstance(statement.value, ast.Tuple) else []
+
+
+def list_states(text: str) -> set[str]:
+    """Returns the names of values that are the state of random numbers, as the schemas of their operators say."""
+    import torch
+
+    states = set()
+    calls: dict[str, Any] = {}
+    for name, value in _assignments(text):
+        if isinstance(value, ast.Call) and (match := OVERLOAD.fullmatch(ast.unparse(value.func))):
+            calls[name] = getattr(getattr(torch.ops.aten, match[1]), match[2])
+        elif isinstance(value, ast.Subscript) and ast.unparse(value.value) in calls:
+            returns, place = calls[ast.unparse(value.value)]._schema.returns, ast.literal_eval(value.slice)
+            if place < len(returns) and returns[place].name in STATES:  # split returns one list of many
+                states.add(name)
+    return states
+
+
+def _assignments(text: str) -> Iterator[tuple[str, ast.expr]]:
+    for statement in _forward(text).body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target if isinstance(statement, ast.AnnAssign) else None
+        if isinstance(target, ast.Name) and isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            yield target.id, statement.value
+
+
+def _forward(text: str) -> ast.FunctionDef:
+    return next(each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef) and each.name == "forward")
 
 
 def _name_class(code: str) -> str:

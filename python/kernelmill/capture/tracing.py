@@ -103,7 +103,7 @@ class Tracer:
         self.graphs.append(graph)
         try:
             graph.text, graph.inputs = graph_text.write_graph(module, f"{self.title}: {phase}.", self.device,
-                                                             self.parameters.get(number, set()))
+                                                             self.parameters.get(number, set()), inputs)
         except ValueError as error:
             graph.problem = f"graph: {error}"
         codes: list[str] = []
@@ -313,11 +313,8 @@ def check_text(text: str, outputs: list[dict[str, Any]], device: str) -> dict[st
     import torch
 
     place = "cuda" if device == "cuda" else "cpu"
-    if place == "cpu":
-        text = text.replace("device(type='cuda', index=0)", "device(type='cpu')").replace(".to('cuda:0')", "")
-    space: dict[str, Any] = {"__name__": "graph"}
     try:
-        exec(compile(text, GRAPH, "exec"), space)  # pylint: disable=exec-used  # the text that was just written
+        space = graph_text.load_text(text, place)
         with torch.no_grad():
             results = space["Graph"]()(*space["make_inputs"](place))
     except Exception as error:  # pylint: disable=broad-except  # an operator may refuse random inputs

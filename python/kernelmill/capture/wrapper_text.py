@@ -12,6 +12,8 @@ from typing import Any
 NODES = re.compile(r"^# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 CALL = re.compile(r"\b((?:extern_kernels|aten|torch\.ops)\.[A-Za-z_][\w.]*)\(")
 LAUNCH = re.compile(r"^\s*(\w+)\.run\(")
+STRIDES = re.compile(r"^\s+assert_size_stride\((\w+), \(.*?\), (\([\d, ]*\))\)$", re.MULTILINE)
+REUSED = re.compile(r"; del (\w+)  # reuse$", re.MULTILINE)
 LIBRARY_ALIASES = re.compile(r"^\w+ = torch\.ops\.\w+$", re.MULTILINE)
 NUMBER_AT_END = re.compile(r"_\d+$")
 
@@ -67,6 +69,16 @@ def read_wrapper(code: str) -> Wrapper:
     text = LIBRARY_ALIASES.sub("", text)
     _add_launches(lines, {kernel.name: kernel for kernel in kernels})
     return Wrapper(kernels, Counter(CALL.findall(text)))
+
+
+def read_strides(code: str) -> dict[str, tuple[int, ...]]:
+    """Returns the strides that a wrapper asserts of its inputs, by name; no dynamic ones."""
+    return {match[1]: ast.literal_eval(match[2]) for match in STRIDES.finditer(code)}
+
+
+def list_reused(code: str) -> set[str]:
+    """Returns the names whose memory a wrapper takes for other values: also inputs that are saved for a backward graph alone."""
+    return set(REUSED.findall(code))
 
 
 def _add_launches(lines: list[str], kernels: dict[str, Kernel]) -> None:
