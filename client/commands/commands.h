@@ -342,6 +342,7 @@ struct RunOptions {
   double threshold = 0.9;  // kernels with a lower score get more cases
   int made = 4;            // the most cases that are made for a kernel
   bool speed = false;      // times kernels instead
+  bool changes = false;    // times both versions of changes instead
   double deadline = 0;     // seconds after which no kernel is begun; 0: none
   int case_seconds = 60;
   std::vector<std::string> kernels;  // qualified names; empty: all

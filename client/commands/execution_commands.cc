@@ -48,6 +48,7 @@ absl::Status RunKernels(const RunOptions& options, const Console& console) {
                                  {"threshold", options.threshold},
                                  {"made", options.made},
                                  {"speed", options.speed},
+                                 {"changes", options.changes},
                                  {"deadline", options.deadline},
                                  {"case_seconds", options.case_seconds},
                                  {"kernel", options.kernels},

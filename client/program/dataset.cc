@@ -221,6 +221,8 @@ void AddRun(CommandLine& line) {
       ->capture_default_str();
   sub->add_flag("--speed", options->speed,
                 "time kernels and their references on the GPU instead of running cases");
+  sub->add_flag("--changes", options->changes,
+                "time both versions of the changes in history.jsonl on the GPU instead");
   sub->add_option("--deadline", options->deadline,
                   "seconds after which no kernel is begun (default: none)");
   sub->add_option("--case-seconds", options->case_seconds, "bound of one case")

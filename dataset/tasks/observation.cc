@@ -501,8 +501,9 @@ absl::StatusOr<EvidenceLine> ReadEvidenceLine(absl::string_view line) {
   } else if (read.type == "speed") {
     ASSIGN_OR_RETURN(read.observation, ReadSpeed(row));
   } else {
-    // Recordings say what the tests of a repository did as a whole, and no task needs them.
-    read.known = read.type == "recording";
+    // Recordings say what the tests of a repository did as a whole, and changes are of a kernel's
+    // history: no task needs them.
+    read.known = read.type == "recording" || read.type == "change";
     return read;
   }
   row.AddUnknown(&read.unknown_fields);

@@ -221,10 +221,12 @@ TEST(Observation, UnknownTypesAndFieldsAreNamed) {
   ASSERT_THAT(color, IsOk());
   EXPECT_FALSE(color->known);
   EXPECT_EQ(color->type, "color");
-  const absl::StatusOr<EvidenceLine> recording = Read({{"type", "recording"}});
-  ASSERT_THAT(recording, IsOk());
-  EXPECT_TRUE(recording->known);
-  EXPECT_EQ(recording->observation, std::nullopt);
+  for (const char* type : {"recording", "change"}) {
+    const absl::StatusOr<EvidenceLine> other = Read({{"type", type}});
+    ASSERT_THAT(other, IsOk());
+    EXPECT_TRUE(other->known);
+    EXPECT_EQ(other->observation, std::nullopt);
+  }
   Json row = MakeAdequacy(kModule, "add", 1);
   row["hue"] = 3;
   row["\u202e"] = 4;

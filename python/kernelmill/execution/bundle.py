@@ -11,20 +11,24 @@ import json
 import os
 import pathlib
 import tarfile
+from collections.abc import Sequence
 
 from kernelmill.execution import harness
+from kernelmill.execution.case import Row
 from kernelmill.execution.evidence import Evidence, tensors_of
 from kernelmill.execution.rows import FILE, read_kernels
 
-EVIDENCE, REFERENCES = "evidence.jsonl", "references.jsonl"
+EVIDENCE, REFERENCES, HISTORY = "evidence.jsonl", "references.jsonl", "history.jsonl"
 
 
-def pack(dataset: str | os.PathLike[str], evidence: Evidence, out: str | os.PathLike[str]) -> int:
-    """Writes a bundle. Returns the number of its kernels."""
+def pack(dataset: str | os.PathLike[str], evidence: Evidence, out: str | os.PathLike[str], changes: Sequence[Row] = ()) -> int:
+    """Writes a bundle, with rows of history.jsonl. Returns the number of its kernels."""
     wanted = {(case.module_sha256, case.kernel) for case in evidence.cases()}
     rows = [each.row for each in read_kernels(dataset) if (each.module_sha256, each.name) in wanted]
     with tarfile.open(out, "w:gz", compresslevel=9) as archive:
         _add(archive, FILE, "".join(json.dumps(row) + "\n" for row in rows).encode())
+        if changes:
+            _add(archive, HISTORY, "".join(json.dumps(row) + "\n" for row in changes).encode())
         _add(archive, REFERENCES, _references(pathlib.Path(dataset) / REFERENCES, {str(row["id"]) for row in rows}))
         evidence.save()
         for number, file in enumerate(evidence.files()):

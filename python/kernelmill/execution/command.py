@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from kernelmill.errors import Error, RequestError
-from kernelmill.execution import bundle, confinement, recording, replay, speed
+from kernelmill.execution import bundle, changes, claims, confinement, recording, replay, speed
 from kernelmill.execution.case import Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.runner import Bounds, check_device
@@ -64,7 +64,8 @@ def run(options: dict[str, Any]) -> int:
     for each in options["merge"]:
         evidence.merge(Evidence(each))
     if options["bundle"]:
-        count = bundle.pack(dataset, evidence, options["bundle"])
+        wanted = [each.row for each, _ in changes.with_cases(dataset, evidence)] if options["changes"] else []
+        count = bundle.pack(dataset, evidence, options["bundle"], wanted)
         print(json.dumps({"kernels": count}) if options["json"] else f"{options['bundle']}: {count} kernels")
         return 0
     confined = not options["unsafe_no_sandbox"]
@@ -75,9 +76,12 @@ def run(options: dict[str, Any]) -> int:
         made=options["made"], deadline=options["deadline"] or float("inf"), bounds=Bounds(seconds=options["case_seconds"]),
         confined=confined, python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
     shown = sys.stderr.isatty() and not options["json"]
-    if options["speed"]:
+    if options["speed"] or options["changes"]:
         if options["device"] == "cpu":
-            raise RequestError("--speed needs a GPU: Triton's interpreter says nothing about speed")
+            raise RequestError(f"--{'speed' if options['speed'] else 'changes'} needs a GPU: Triton's interpreter says nothing about speed")
+    if options["changes"]:
+        return _changes(dataset, evidence, settings, options["json"], shown)
+    if options["speed"]:
         return _speed(dataset, evidence, settings, options["json"], shown)
     summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, kernels: None)
     print(json.dumps(vars(summary)) if options["json"] else _run_text(summary))
@@ -111,6 +115,32 @@ def _speed_text(summary: speed.Summary) -> str:
         lines.append(f"not timed: {counted(summary.failed)}")
     if summary.left:
         lines.append(f"left: {summary.left} kernels; the same command goes on with them")
+    return "\n".join([*lines, *summary.errors])
+
+
+def _changes(dataset: pathlib.Path, evidence: Evidence, settings: replay.Settings, as_json: bool, shown: bool) -> int:
+    """Times the versions of changes. Exit code 1: there were errors."""
+    given = changes.Settings(device=settings.device, workers=settings.workers, deadline=settings.deadline, confined=settings.confined,
+                             bounds=settings.bounds, python=settings.python, kernels=settings.kernels)
+    summary = changes.run(dataset, evidence, given, progress=_show if shown else lambda done, kernels: None)
+    counts = claims.count(claims.join(changes.read_rows(dataset), evidence.rows("change")))
+    if as_json:
+        print(json.dumps({**vars(summary), "repositories": {name: vars(each) for name, each in counts.items()}}))
+    else:
+        print(_changes_text(summary, counts))
+    return DIFFERENT if summary.errors else 0
+
+
+def _changes_text(summary: changes.Summary, counts: dict[str, claims.Counts]) -> str:
+    why = ", ".join(f"{reason} {count}" for reason, count in summary.unmeasured.most_common())
+    lines = [f"{summary.hardware or summary.device}: {summary.measured} changes timed, {summary.agree} with the same results; "
+             f"{summary.faster} faster, {summary.slower} slower, {summary.noisy} noisy; {summary.skipped} known before; "
+             f"{summary.seconds} s",
+             f"without a case: {summary.without_case}; not timed: {why or 'none'}"]
+    lines += [f"{name}: {each.stated} claims that compare, {each.replayed} replayed; the direction of {each.direction} holds, "
+              f"and the number of {each.number} of {each.numbers}" for name, each in sorted(counts.items()) if each.stated]
+    if summary.left:
+        lines.append(f"left: {summary.left} changes; the same command goes on with them")
     return "\n".join([*lines, *summary.errors])
 
 
@@ -153,7 +183,7 @@ FLAGS: dict[str, tuple[tuple[str, type[Any], Any], ...]] = {
     "run": (("--device", str, "cpu"), ("--python", str, ""), ("--workers", int, 1), ("--mutants", int, 0), ("--threshold", float, 0.9),
             ("--made", int, 4), ("--deadline", float, 0), ("--case-seconds", int, 60), ("--bundle", str, ""), ("--evidence", str, ""))}
 LISTS = {"record": ("--repository", "--tests", "--pytest-argument"), "run": ("--merge", "--kernel")}
-SWITCHES = {"record": ("--json", "--unsafe-no-container"), "run": ("--json", "--unsafe-no-sandbox", "--speed")}
+SWITCHES = {"record": ("--json", "--unsafe-no-container"), "run": ("--json", "--unsafe-no-sandbox", "--speed", "--changes")}
 
 
 def _parser() -> argparse.ArgumentParser:

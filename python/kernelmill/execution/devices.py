@@ -17,6 +17,7 @@ from kernelmill.execution.arena import GUARD_BYTES, Arena, Place
 from kernelmill.execution.case import CODE_VARIABLES, Row
 
 MODULE = "kernelmill_module"
+CONFIGURATIONS = 64  # the most of a kernel
 WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")  # attributes of autotuners, caches and other wrappers
 
 
@@ -57,6 +58,41 @@ def find_kernel(names: dict[str, Any], kernel: str) -> Any:
             return triton.jit(value)
         value = inner
     raise Broken(f"{kernel} is no kernel of the module")
+
+
+class Version:
+    """A jit function with the rules and the configurations of the decorators above it."""
+
+    def __init__(self, names: dict[str, Any], kernel: str) -> None:
+        self._function = find_kernel(names, kernel)
+        self._rules: dict[str, Any] = {}
+        self.configurations: list[Row] = []
+        value = names.get(kernel.rpartition(".")[2])
+        while value is not None and value is not self._function:
+            if type(value).__name__ == "Heuristics":
+                self._rules.update(value.values)
+            elif type(value).__name__ == "Autotuner":
+                self.configurations += [_configuration(each) for each in value.configs[:CONFIGURATIONS]]
+            value = next((getattr(value, name) for name in WRAPPED if getattr(value, name, None) is not None), None)
+
+    def complete(self, values: Row) -> Row:
+        """Returns a launch's arguments with what the rules make of them."""
+        for name, rule in self._rules.items():
+            values = {**values, name: rule(values)}
+        return values
+
+    @property
+    def run(self) -> Any:
+        return self._function.run
+
+
+def _configuration(config: Any) -> Row:
+    """Returns {"constexprs", "options"} of an autotuner's configuration, as a case has them. One with a hook has neither."""
+    if getattr(config, "pre_hook", None) is not None:
+        return {}
+    options = {name: getattr(config, name, None) for name in ("num_warps", "num_stages", "num_ctas", "maxnreg")}
+    return {"constexprs": {str(name): repr(value) for name, value in config.kwargs.items()},
+            "options": {name: value for name, value in options.items() if value is not None}}
 
 
 def constexpr_value(text: str) -> Any:
@@ -101,7 +137,7 @@ class Device:
     def prepare(self, function: Any, case: Row) -> Callable[[], Any]:
         """Returns the launch of a case."""
         set_environment(case)
-        values = {each["name"]: self.argument(each) for each in case["arguments"]}
+        values = _complete(function, {each["name"]: self.argument(each) for each in case["arguments"]})
         return lambda: function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
 
     def launch(self, function: Any, case: Row) -> str:
@@ -121,6 +157,7 @@ class Device:
         try:
             values = {each["name"]: self.placeholder(each["tensor"]) if "tensor" in each else self.argument(each)
                       for each in case["arguments"]}
+            values = _complete(function, values)
             function.run(**values, grid=tuple(case["grid"]), warmup=True, **case["options"])
         except Exception:  # pylint: disable=broad-except
             pass
@@ -209,6 +246,10 @@ class Device:
                 return made(*inputs)
 
         return call
+
+
+def _complete(function: Any, values: Row) -> Row:
+    return function.complete(values) if isinstance(function, Version) else values
 
 
 def _tensors_in(value: Any, depth: int) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from kernelmill.errors import DatasetError
 from kernelmill.execution.case import Case, Row, canonical
 
 PART_BYTES = 8 << 20
-TYPES = ("case", "result", "adequacy", "recording", "speed")
+TYPES = ("case", "result", "adequacy", "recording", "speed", "change")
 
 
 def key(row: Row) -> tuple[str, ...]:
@@ -30,6 +30,10 @@ def key(row: Row) -> tuple[str, ...]:
     if kind == "recording":
         return (kind, row["repository"], row["commit"], row["part"], row["device"], canonical(row["toolchain"]),
                 json.dumps(row.get("arguments", [])))
+    if kind == "change":
+        sides = (row["before"], row["after"])
+        return (kind, *(each[name] for each in sides for name in ("module_sha256", "kernel")), row["case"], row["device"],
+                canonical(row["toolchain"]), str(row["hardware"]))
     return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})),
             str(row.get("hardware", "")))
 

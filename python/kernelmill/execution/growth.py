@@ -43,7 +43,7 @@ def find_ways(case: Case) -> list[Way]:
     grid = [int(each) for each in case.row["grid"]]
     blocks = sorted({int(each["constexpr"]) for each in case.row["arguments"] if each.get("constexpr", "").isdigit()} - {0, 1})
     ranked: list[tuple[tuple[bool, bool, bool, bool, bool, int, int], Way]] = []
-    for size in _sizes(case):
+    for size in sizes(case):
         for axis, length in enumerate(grid):
             for block in (1, *blocks):
                 count = -(-size // block)
@@ -69,7 +69,7 @@ def regrow(case: Case, steps: Sequence[Row]) -> Case | None:
     return grown
 
 
-def _sizes(case: Case) -> list[int]:
+def sizes(case: Case) -> list[int]:
     """Returns the dimensions of tensors, and the products of neighbouring ones."""
     found: set[int] = set()
     for view in case.tensors():

@@ -6,13 +6,13 @@ import glob
 import os
 import sys
 from dataclasses import dataclass, field
-from typing import Any
 
 from kernelmill.errors import RequestError
 from kernelmill.execution.arena import Arena, Place, lay_out
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.elements import Array
 from kernelmill.execution.json_process import JsonProcess
+from kernelmill.execution.timing import ALONE
 
 DEVICES = ("cpu", "cuda:80", "cuda:90", "cuda:100")
 
@@ -43,6 +43,7 @@ class Execution:
     shapes: dict[str, list[int]] = field(default_factory=dict)  # the results of a host function, by the case's outputs
     launched: int = 0  # launches of the module's own kernels by a host function, as the module's process says
     inverted: int = 0  # those after which something was inverted
+    configurations: list[Row] = field(default_factory=list)  # as devices.Version has them
 
 
 def visible_gpus() -> list[str]:
@@ -95,29 +96,34 @@ class Runner(JsonProcess):
         return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds, stop=stop)
 
     def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None,
-                    host: Row | None = None, timed: str = "", reference: Row | None = None, stop: bool = False) -> list[Execution]:
+                    host: Row | None = None, timed: str = "", reference: Row | None = None, stop: bool = False,
+                    decorated: str = "") -> list[Execution]:
         """Runs launches of several modules. A launch is the place of its module, a case, and its inputs. `host`: calls this function
         or model of the module instead of launching the kernel: {"function", "inverts"} and what Device.call() takes. "inverts" says of each
         launch whether what the module's kernels change is inverted. `reference`: calls
         this function of torch: {"function", "parameters": {parameter: the case's argument}, "outputs": [names of tensors], "compiled"}.
-        `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged. `stop`:
-        makes no launch after one that ended its process, which would take as long again; the executions are fewer then."""
+        `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged; "brief" does
+        so just long enough to choose. `stop`: makes no launch after one that ended its process, which would take as long again; the executions
+        are fewer then. `decorated`: each case names its kernel. "launched" has the rules of the decorators above it hold, and launches that
+        are timed alone have the same inputs, and share them; "listed" makes no launch, and returns the configurations."""
         executions: list[Execution] = []
         while len(executions) < len(launches):
             left = launches[len(executions):]
-            places = self._place(left)
+            places = self._place(left, bool(decorated) and timed in ALONE)
             if places:
                 executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds,
-                                        {"host": host, "timed": timed, "reference": reference, "stop": stop})
+                                        {"host": host, "timed": timed, "reference": reference, "stop": stop, "decorated": decorated})
                 if stop and executions[-1].stage == "death":
                     break
             else:
                 executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
         return executions
 
-    def _place(self, launches: list[Launch]) -> list[tuple[list[Place], int, int]]:
-        """Returns the places of the first launches, as many as fit into the arena together."""
+    def _place(self, launches: list[Launch], shared: bool = False) -> list[tuple[list[Place], int, int]]:
+        """Returns the places of the first launches, as many as fit into the arena together. `shared`: all have the first one's."""
         places, at = [], 0
+        if shared:
+            return self._place(launches[:1]) * len(launches)
         for _, case, _ in launches:
             own, end = lay_out([int(each["bytes"]) for each in case.storages], at)
             if end > self.bounds.arena:
@@ -128,8 +134,9 @@ class Runner(JsonProcess):
 
     def _run(self, modules: list[str], kernel: str, launches: list[Launch], places: list[tuple[list[Place], int, int]], seconds: int,
              how: Row) -> list[Execution]:
-        for (_, _, before), (own, start, end) in zip(launches, places):
-            self._arena.write(own, end, before, start)
+        for place, ((_, _, before), (own, start, end)) in enumerate(zip(launches, places)):
+            if not place or start != places[place - 1][1]:
+                self._arena.write(own, end, before, start)
         job = {"modules": modules, "kernel": kernel, "seconds": seconds, "memory": self.bounds.memory, **how,
                "launches": [{"module": module, "case": case.row, "places": [[each.offset, each.size] for each in own]}
                             for (module, case, _), (own, _, _) in zip(launches, places)]}
@@ -137,7 +144,9 @@ class Runner(JsonProcess):
         for row, (own, start, end) in zip(self.ask(job), places):
             if "error" in row:
                 executions.append(Execution(error=row["error"], stage=row["stage"]))
-            elif how["timed"] == "alone":
+            elif how["decorated"] == "listed":
+                executions.append(Execution(configurations=row["configurations"]))
+            elif how["timed"] in ALONE:
                 executions.append(Execution(times=row["times"], window=row["window"]))
             else:
                 executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"],

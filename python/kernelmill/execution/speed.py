@@ -319,18 +319,18 @@ class Timed:
 
 # ---------------------------------------------------------------- a run
 
-class _Run:
+class Shared:
     """The state that the threads of a run share."""
 
-    def __init__(self, evidence: Evidence, settings: Settings, summary: Summary, progress: Callable[[int, int], None]) -> None:
-        self.evidence, self.settings, self.summary = evidence, settings, summary
+    def __init__(self, evidence: Evidence, workers: int, deadline: float, progress: Callable[[int, int], None]) -> None:
+        self.evidence = evidence
+        self._workers, self._deadline = workers, deadline
         self.lock, self.start = threading.Lock(), time.monotonic()
-        self.plans: list[Plan] = []
         self.failed: Error | None = None
         self._progress, self._done, self._saved = progress, 0, time.monotonic()
 
     def is_late(self, share: float = 1.0) -> bool:
-        return time.monotonic() - self.start >= share * self.settings.deadline
+        return time.monotonic() - self.start >= share * self._deadline
 
     def step(self, of: int) -> None:
         with self.lock:
@@ -359,12 +359,21 @@ class _Run:
             except Error as error:
                 self.failed = self.failed or error
 
-        threads = [threading.Thread(target=run) for _ in range(min(max(1, self.settings.workers), len(jobs)))]
+        threads = [threading.Thread(target=run) for _ in range(min(max(1, self._workers), len(jobs)))]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         return waiting.qsize()
+
+
+class _Run(Shared):
+    """The state of a run that times kernels."""
+
+    def __init__(self, evidence: Evidence, settings: Settings, summary: Summary, progress: Callable[[int, int], None]) -> None:
+        super().__init__(evidence, settings.workers, settings.deadline, progress)
+        self.settings, self.summary = settings, summary
+        self.plans: list[Plan] = []
 
 
 def accepted_cases(evidence: Evidence) -> dict[tuple[str, str], list[Case]]:

@@ -9,8 +9,10 @@ from typing import Any
 
 from kernelmill.execution.case import Row
 
+ALONE = ("alone", "brief")  # ways to time a launch and do nothing else
 MOST = 100               # launches that are timed
 BUDGET = 0.2             # seconds for them
+BRIEF = 0.02             # the same, to choose
 WARM_SECONDS = 0.03      # launches before them: a GPU that did nothing has low clocks
 FLUSH_BYTES = 256 << 20  # more than any GPU's L2 cache
 AHEAD = 0.05             # the most seconds for which the GPU waits, so that launches are queued before it begins
@@ -18,10 +20,12 @@ CYCLES = 2e9             # of a GPU, about, in a second
 NOISE = 0.1              # the most that the quartiles may lie apart, as a share of the median
 
 
-def measure(launch: Callable[[int], list[float]]) -> list[float]:
+def measure(launch: Callable[[int], list[float]], brief: bool = False) -> list[float]:
     """Returns the microseconds of launches. `launch` makes so many of them. Times with a large spread are measured once more, and those
-    with the smaller spread count."""
+    with the smaller spread count. `brief`: enough to choose the fastest of several."""
     slowest = max(launch(3))
+    if brief:
+        return [round(each, 3) for each in launch(_count(BRIEF, slowest, 5))]
     slowest = max(launch(_count(WARM_SECONDS, slowest, 5)))
     count = _count(BUDGET, slowest, 10)
     times = launch(count)
@@ -56,8 +60,8 @@ def summarize(times: Sequence[float]) -> Row:
 class WallTimer:
     """Times calls by the clock of the process: on a processor, where a call ends when its work is done."""
 
-    def measure(self, launch: Callable[[], Any]) -> list[float]:
-        return measure(lambda count: [self._time(launch) for _ in range(count)])
+    def measure(self, launch: Callable[[], Any], brief: bool = False) -> list[float]:
+        return measure(lambda count: [self._time(launch) for _ in range(count)], brief)
 
     @staticmethod
     def _time(launch: Callable[[], Any]) -> float:
@@ -79,9 +83,9 @@ class Timer:
         self._cache = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
         self._seconds = 1e-4  # that a processor needs to queue a launch
 
-    def measure(self, launch: Callable[[], Any]) -> list[float]:
+    def measure(self, launch: Callable[[], Any], brief: bool = False) -> list[float]:
         """Returns the microseconds of launches, each with an empty L2 cache."""
-        return measure(lambda count: self._time(launch, count))
+        return measure(lambda count: self._time(launch, count), brief)
 
     def _time(self, launch: Callable[[], Any], count: int) -> list[float]:
         """On a busy machine the processor queues launches more slowly than the GPU makes them, which would then wait between two events."""

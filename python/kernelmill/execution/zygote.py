@@ -7,6 +7,10 @@ model of the module instead; its rows have {"results", "launched", "inverted"}. 
 (no), "too" (after a launch that is judged), or "alone": then the child asks before it is timed, and this process holds the lock of all
 timers meanwhile. With "stop", the launches after one that ended the process have no rows.
 
+With "decorated", a case names its kernel: "launched" has the rules of its decorators hold, "listed" makes no launch and tells their
+configurations. `timed` may be "brief" there. One child serves all such jobs in a row that have the same modules, and lives on after an
+answer: such modules are compared with each other, and nothing scores them.
+
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
 in `error`, `ttir`, `times`, and of a host function `results` and `launched`. The judge reads results from the arena alone."""
 
@@ -19,8 +23,10 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import tarfile
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -33,6 +39,7 @@ from kernelmill.execution.own_launches import OwnLaunches
 MESSAGE_BYTES = 500
 FRAMES = 6  # places in the traceback of a reference: torch's compiler may be what fails
 LOADED = b"{}"  # a child's first answer: the first module is loaded
+SESSION_SECONDS = 1200
 START_SECONDS = 60  # to load a module, and a GPU's context
 LOAD_SECONDS = 10   # to load a module on a processor, if a launch has less
 READY = b"ready"    # an answer: the child waits to be timed
@@ -56,17 +63,12 @@ class Zygote:
         self._gpu, self._torch, self._arena, self._lock = gpu, torch, arena, lock
         # Torch's libraries map 4 GiB, and use little of it.
         self._mapped = mapped_bytes() if torch else arena.size
+        self._session: Session | None = None
         self._warm = b""  # an archive of what Triton builds once for a machine
 
     def work(self, channel: Any, job: dict[str, Any], launches: list[dict[str, Any]]) -> None:
         """In the child: makes the launches until one fails on a GPU, whose context is then broken."""
-        folder = os.getcwd()
-        os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
-        if self._warm:
-            with tarfile.open(fileobj=io.BytesIO(self._warm)) as archive:
-                archive.extractall(folder)  # ours
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-        stand_in(job["modules"][0], self._gpu or self._torch)
+        folder = self._settle(job["modules"][0])
         timer = None
         if job["timed"]:
             timer = timing.Timer() if self._gpu else timing.WallTimer()  # before any module can change torch
@@ -121,6 +123,54 @@ class Zygote:
                 if self._gpu and BROKEN.search(str(error)):
                     return
 
+    def _settle(self, text: str) -> str:
+        """In a child: prepares it for a module with such a text. Returns its folder."""
+        folder = os.getcwd()
+        os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
+        if self._warm:
+            with tarfile.open(fileobj=io.BytesIO(self._warm)) as archive:
+                archive.extractall(folder)  # ours
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
+        stand_in(text, self._gpu or self._torch)
+        return folder
+
+    def work_decorated(self, channel: Any, modules: list[str], file: str) -> None:
+        """In the child of a session: works on the job in the file at each request, until a launch breaks a GPU's context."""
+        folder = self._settle("\n".join(modules))
+        timer = timing.Timer() if self._gpu else timing.WallTimer()  # before any module can change torch
+        loaded: dict[int, dict[str, Any]] = {}
+        functions: dict[tuple[int, str], devices.Version] = {}
+        channel.answer(LOADED)
+        requests = channel.requests()
+        for _ in requests:
+            with open(file, encoding="utf-8") as given:
+                job = json.load(given)
+            shared: tuple[list[Any], devices.Device] | None = None  # launches on the same inputs share it
+            for each in job["launches"]:
+                stage, place, case = "import", each["module"], each["case"]
+                try:
+                    if place not in loaded:
+                        loaded[place] = devices.load(modules[place], folder, place)
+                    key = (place, case["kernel"])
+                    functions[key] = functions.get(key) or devices.Version(loaded[place], case["kernel"])
+                    stage = "launch"
+                    if job["decorated"] == "listed":
+                        said: dict[str, Any] = {"configurations": functions[key].configurations}
+                    elif job["timed"]:
+                        if shared is None or shared[0] != each["places"]:
+                            shared = each["places"], self._device([Place(*where) for where in each["places"]])
+                        shared[1].compile(functions[key], case)
+                        channel.answer(READY)
+                        next(requests)
+                        said = {"times": timer.measure(shared[1].prepare(functions[key], case), job["timed"] == "brief")}
+                    else:
+                        said = {"ttir": self._device([Place(*where) for where in each["places"]]).launch(functions[key], case)}
+                    channel.answer(json.dumps(said).encode())
+                except BaseException as error:  # pylint: disable=broad-except
+                    channel.answer(failure(stage, error))
+                    if self._gpu and BROKEN.search(str(error)):
+                        return
+
     def _prepare_timed(self, function: Any, case: dict[str, Any], places: list[Place], reference: dict[str, Any] | None,
                        ask: Callable[[], None]) -> Callable[[], Any]:
         """Returns the launch of a kernel, or the call of a reference. All is compiled before it asks for the GPU, which it then has alone.
@@ -154,6 +204,9 @@ class Zygote:
         from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         rows: list[dict[str, Any]] = []
+        if job["decorated"]:
+            return self._run_decorated(job)
+        self.end_session()
         while len(rows) < len(job["launches"]):
             left = job["launches"][len(rows):]
             with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
@@ -166,6 +219,33 @@ class Zygote:
                 break
         return rows
 
+    def _run_decorated(self, job: dict[str, Any]) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        while len(rows) < len(job["launches"]):
+            left = job["launches"][len(rows):]
+            if self._session is None or self._session.modules != job["modules"]:
+                self.end_session()
+                self._session = Session(self, job["modules"], self._layer({"seconds": SESSION_SECONDS, "memory": job["memory"]}, 1))
+                loaded = self._session.child.answer(START_SECONDS)
+                if loaded.kind != "ok":
+                    rows.append(answer(loaded, "while it was started: "))
+                    self.end_session()
+                    if job["stop"]:
+                        break
+                    continue
+            self._session.ask({**job, "launches": left})
+            rows += self._read(self._session.child, job, len(left))
+            if len(rows) < len(job["launches"]) or is_broken(rows[-1], self._gpu):
+                self.end_session()
+            if job["stop"] and rows[-1].get("stage") == "death":
+                break
+        return rows
+
+    def end_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
     def _read(self, child: Any, job: dict[str, Any], launches: int) -> list[dict[str, Any]]:
         """Returns the rows of launches, up to one after which the process cannot launch again."""
         rows: list[dict[str, Any]] = []
@@ -174,14 +254,14 @@ class Zygote:
             slow = not place and (self._gpu or job["reference"])
             outcome = child.answer(job["seconds"] + (START_SECONDS if slow else 0))
             window: list[float] = []
-            if job["timed"] == "alone" and outcome.kind == "ok" and outcome.data == READY:
+            if job["timed"] in timing.ALONE and outcome.kind == "ok" and outcome.data == READY:
                 with self._alone():
                     window.append(time.monotonic())
                     child.ask(b"go")
                     outcome = child.answer(job["seconds"])
                     window.append(time.monotonic())
             rows.append({**answer(outcome), "window": window})
-            if rows[-1].get("stage") == "death" or (self._gpu and BROKEN.search(rows[-1].get("error", ""))):
+            if is_broken(rows[-1], self._gpu):
                 break
         return rows
 
@@ -237,6 +317,33 @@ class Zygote:
                 words = " ".join((outcome.data.decode("utf-8", "replace") or outcome.words[-MESSAGE_BYTES:]).split())
                 sys.exit(f"{outcome.kind}: {words}")
             self._warm = outcome.data
+
+
+class Session:
+    """A child that works on jobs of decorated kernels, one after the other. A pipe is too small for a job, which is in a file."""
+
+    def __init__(self, zygote: Zygote, modules: list[str], layer: Any) -> None:
+        from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        self.modules = modules
+        self._folder = tempfile.mkdtemp(prefix="session-", dir=os.environ["KERNELMILL_SCRATCH"])
+        file = os.path.join(self._folder, "job.json")
+        self._file = file
+        self.child = sandbox.Child(lambda channel: zygote.work_decorated(channel, modules, file), layer, self._folder)
+
+    def ask(self, job: dict[str, Any]) -> None:
+        with open(self._file, "w", encoding="utf-8") as out:
+            json.dump({**job, "modules": []}, out)
+        self.child.ask(b"job")
+
+    def close(self) -> None:
+        self.child.__exit__()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def is_broken(row: dict[str, Any], gpu: bool) -> bool:
+    """Returns True for a launch after which its process cannot launch again."""
+    return row.get("stage") == "death" or (gpu and BROKEN.search(row.get("error", "")) is not None)
 
 
 def mapped_bytes() -> int:
@@ -308,7 +415,22 @@ def answer(outcome: Any, when: str = "") -> dict[str, Any]:
     ttir = said.get("ttir", "")
     counts = {key: said.get(key) if type(said.get(key)) is int else 0 for key in ("launched", "inverted")}
     return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else "", "times": timing.clean(said.get("times")),
-            **counts, "shapes": clean_shapes(said.get("results"))}
+            **counts, "shapes": clean_shapes(said.get("results")), "configurations": clean_configurations(said.get("configurations"))}
+
+
+def clean_configurations(said: object) -> list[dict[str, Any]]:
+    """Returns what a child says of configurations, if they can be some: {"constexprs": {name: text}, "options": {name: number}}."""
+    if not isinstance(said, list) or len(said) > 4 * devices.CONFIGURATIONS or not all(_is_configuration(each) for each in said):
+        return []
+    return [{"constexprs": {clean(name): clean(value) for name, value in each["constexprs"].items()},
+             "options": {clean(name): value for name, value in each["options"].items()}} if each else {} for each in said]
+
+
+def _is_configuration(said: object) -> bool:
+    if not isinstance(said, dict) or set(said) not in (set(), {"constexprs", "options"}):
+        return False
+    return all(isinstance(part, dict) and len(part) <= 64 for part in said.values()) and \
+        all(type(value) is int for value in said.get("options", {}).values())
 
 
 def clean_shapes(results: object) -> dict[str, list[int]]:
@@ -358,6 +480,7 @@ def main() -> None:
     for line in jobs:
         answers.write(json.dumps(zygote.run(json.loads(line))).encode() + b"\n")
         answers.flush()
+    zygote.end_session()
 
 
 if __name__ == "__main__":
