@@ -235,7 +235,7 @@ class CompiledHistory(Repository):
         self.assertEqual(row_schema.problems(out), [])
         rows = self.rows(out)
         self.assertEqual([(row["kind"], row["repair"], row["breaks"]) for row in rows],
-                         [("revert", True, False), ("speed", False, True), ("unknown", False, False), ("fix", True, False)])
+                         [("revert", True, False), ("speed", False, True), ("fix", False, False), ("fix", True, False)])
         _, broken, unchanged, repair = rows
         turn, = repair["turns"]
         self.assertEqual((turn["toolchain"], turn["target"], turn["before"], turn["after"], turn["stage"]),
