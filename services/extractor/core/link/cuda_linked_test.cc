@@ -435,7 +435,7 @@ TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
         "  x[i] = simd_sum(metal::precise::exp(scale(x[i]))) + INFINITY;\n}\n"},
        {"k/utils.h",
         "#pragma once\n#include <metal_math>\n"
-        "inline float scale(float x) { return metal::fma(x, 2.0f, half(1)); }\n"}},
+        "METAL_FUNC float scale(float x) { return metal::fma(x, 2.0f, half(1)); }\n"}},
       {"metal"});
   const v1::Kernel kernel = FindKernel(shard, "k");
   EXPECT_TRUE(kernel.self_contained());
@@ -443,7 +443,7 @@ TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
   EXPECT_THAT(kernel.module(), HasSubstr("#include <metal_stdlib>\n#include <metal_simdgroup>\n"
                                          "#include <metal_math>\n"));
   EXPECT_THAT(kernel.module(), HasSubstr("using namespace metal;\n"));
-  EXPECT_THAT(kernel.module(), HasSubstr("inline float scale(float x)"));
+  EXPECT_THAT(kernel.module(), HasSubstr("METAL_FUNC float scale(float x)"));
   EXPECT_THAT(kernel.module(), Not(HasSubstr("Unused")));
 }
 

@@ -77,7 +77,8 @@ const Names& Library() {
       "simdgroup_multiply_accumulate make_filled_simdgroup_matrix simdgroup_event "
       "simdgroup_async_copy texture1d texture2d texture3d texture2d_array texture_buffer sampler "
       "access coord address filter "
-      "INFINITY NAN HUGE_VALF MAXFLOAT MAXHALF M_PI_F M_PI_2_F M_PI_4_F M_1_PI_F M_2_PI_F M_E_F "
+      "METAL_FUNC INFINITY NAN HUGE_VALF MAXFLOAT MAXHALF M_PI_F M_PI_2_F M_PI_4_F M_1_PI_F "
+      "M_2_PI_F M_E_F "
       "M_LN2_F M_LN10_F M_LOG2E_F M_LOG10E_F M_SQRT2_F M_SQRT1_2_F M_2_SQRTPI_F M_PI_H M_E_H "
       "M_SQRT2_H M_SQRT1_2_H M_2_SQRTPI_H FLT_MAX FLT_MIN FLT_EPSILON HALF_MAX HALF_MIN INT_MAX "
       "INT_MIN UINT_MAX CHAR_BIT SHRT_MAX LONG_MAX ULONG_MAX"));
