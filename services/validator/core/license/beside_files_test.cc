@@ -47,19 +47,6 @@ TEST(BesideFilesTest, AReadmeMayLimitThePurpose) {
   }
 }
 
-TEST(BesideFilesTest, AnIntentionLimitsNothing) {
-  EXPECT_EQ(
-      WithMit("README.md",
-              "# Foo\n\n> [!IMPORTANT]\n> This project is intended for research purposes only "
-              "and is provided by Foo Research. This is not a product.\n"),
-      "MIT");
-  for (const char* text : {"# Foo\n\nThis project is intended for research use only.\n",
-                           "# Foo\n\nThis software is intended for research purposes only, and "
-                           "may not be sold.\n"}) {
-    EXPECT_EQ(WithMit("README.md", text), kAltered) << text;
-  }
-}
-
 TEST(BesideFilesTest, AReadmeOfCodeAndWeightsTakesNothingBack) {
   for (const char* text :
        {"# Foo\n\n## License\n\nMIT, see LICENSE. Do not use Python 3.7.\n\n## Usage\n\nThe kernel "

@@ -45,6 +45,38 @@ size_t WordCount(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), ' ')) - 1;
 }
 
+// Returns whether the sentence limits the work to a purpose or keeps it secret, whatever it names.
+bool LimitsPurpose(const std::string& text) {
+  return HasAny(text, {"commons clause",
+                       "trade secret",
+                       "trade secrets",
+                       "noncommercial",
+                       "non commercial",
+                       "noncommercially",
+                       "research purposes only",
+                       "purposes only",
+                       "research only",
+                       "academic only",
+                       "only for research",
+                       "used for research",
+                       "only for academic",
+                       "for evaluation only",
+                       "academic use",
+                       "personal use",
+                       "evaluation only",
+                       "evaluation use",
+                       "research use",
+                       "educational use",
+                       "not evil",
+                       "not for redistribution",
+                       "not for distribution",
+                       "not be redistributed",
+                       "do not redistribute",
+                       "under nda",
+                       "non disclosure",
+                       "nondisclosure"});
+}
+
 // Returns whether the sentence says that the work is a secret: "AMD proprietary.",
 // "This file is confidential". Libraries may be proprietary, and computing confidential.
 bool IsSecret(const std::string& text) {
@@ -112,45 +144,6 @@ bool HasLimit(const std::string& text) {
                        "without written",
                        "separate license",
                        "commercial license"});
-}
-
-// Returns whether the sentence only says what the work was made for, and forbids nothing: "This
-// project is intended for research purposes only."
-bool IsIntention(const std::string& text) {
-  return HasAny(text, {"intended for"}) && !HasDeed(text) && !HasLimit(text);
-}
-
-// Returns whether the sentence limits the work to a purpose or keeps it secret, whatever it names.
-bool LimitsPurpose(const std::string& text) {
-  if (IsIntention(text)) return false;
-  return HasAny(text, {"commons clause",
-                       "trade secret",
-                       "trade secrets",
-                       "noncommercial",
-                       "non commercial",
-                       "noncommercially",
-                       "research purposes only",
-                       "purposes only",
-                       "research only",
-                       "academic only",
-                       "only for research",
-                       "used for research",
-                       "only for academic",
-                       "for evaluation only",
-                       "academic use",
-                       "personal use",
-                       "evaluation only",
-                       "evaluation use",
-                       "research use",
-                       "educational use",
-                       "not evil",
-                       "not for redistribution",
-                       "not for distribution",
-                       "not be redistributed",
-                       "do not redistribute",
-                       "under nda",
-                       "non disclosure",
-                       "nondisclosure"});
 }
 
 // Returns whether a sentence of a file about the work forbids a deed with it, or limits it to a
