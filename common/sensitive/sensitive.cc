@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -52,8 +53,8 @@ const SecretPatterns& GetSecretPatterns() {
     // `mark` occurs in each match.
     const auto add = [&](const char* kind, const char* mark, const std::string& expression) {
       // NOLINTNEXTLINE(modernize-make-unique): an aggregate takes no parentheses in clang 14.
-      made->all.push_back(
-          std::unique_ptr<Pattern>(new Pattern{kind, RE2(expression, RE2::Latin1)}));
+      std::unique_ptr<Pattern> pattern(new Pattern{kind, RE2(expression, RE2::Latin1)});
+      made->all.push_back(std::move(pattern));
       marks.push_back(mark);
     };
     add("private_key", "PRIVATE KEY-", R"((-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]+))");
