@@ -23,7 +23,7 @@ from kernelmill.execution.json_process import JsonProcess
 from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
-PART_BYTES = 64 << 20  # of arguments that the process gets at once
+PART_BYTES = 64 << 20  # the process gets no more arguments at once
 PAIRINGS = 96  # the most that are tried on a reference
 STEPS = 100_000  # the most in the search for pairings: n arguments can have n!, or none
 REFERENCES = 4  # the most that are tried on a task
