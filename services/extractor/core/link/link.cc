@@ -235,6 +235,7 @@ class Linker {
     cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
     qualifier_macros_.emplace(*cuda_);
     launches_.Resolve(*scope_);
+    scope_->ForgetMissing();
   }
 
   // Reads and links a shard. Returns how many candidates became kernels, without those that were

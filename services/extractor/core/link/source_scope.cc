@@ -199,6 +199,10 @@ const TextDefinitions* SourceScope::FileAt(const std::string& path) const {
   return path.empty() || found == index_->texts.end() ? nullptr : found->second.get();
 }
 
+void SourceScope::ForgetMissing() {
+  absl::erase_if(cache_.origins, [](const auto& entry) { return entry.second == nullptr; });
+}
+
 // Finds a name's origin, with a cache. The entry is null during the search, so a circle of imports
 // ends with null. After a circle, the cache depends on the name that was asked for first: so views
 // do not share their caches.

@@ -81,6 +81,10 @@ class SourceScope {
   // called while it has views.
   SourceScope MakeView() const { return SourceScope(index_, paths_, &cache_); }
 
+  // Forgets the names that were not found. In a circle of imports, what is not found depends on the
+  // name that was asked for first; views shall ask anew.
+  void ForgetMissing();
+
   // Returns the definitions of a text; an empty object if it has none.
   const TextDefinitions& GetDefinitions(const std::string& path, int64_t string_begin) const;
 

@@ -73,6 +73,7 @@ class GitHistoryTest : public ::testing::Test {
     request.commit = commits_.back();
     request.depth = 5;
     request.wanted = [this](absl::string_view path) { return globs_.Matches(path); };
+    request.importable = request.wanted;
     request.at_head = {"ops/k.py"};
     absl::StatusOr<WalkedHistory> history =
         WalkHistory(*(*snapshot)->past(), request, HistoryLimits());
