@@ -215,6 +215,7 @@ absl::string_view GlobOfCode(absl::string_view path) {
   const auto ends_with = [path](absl::string_view end) { return absl::EndsWith(path, end); };
   if (ends_with(".ipynb")) return "**/*.ipynb";
   if (ends_with(".cu") || ends_with(".cuh") || ends_with(".hip")) return "**/*.{cu,cuh,hip}";
+  if (ends_with(".metal")) return "**/*.metal";
   return "";
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 TEST(GlobOfCode, NamesSayThatFilesHoldCode) {
   EXPECT_EQ(GlobOfCode("a/x.ipynb"), "**/*.ipynb");
+  EXPECT_EQ(GlobOfCode("a/x.metal"), "**/*.metal");
   for (const char* path : {"a.cu", "b/a.cuh", "a.hip"}) {
     EXPECT_EQ(GlobOfCode(path), "**/*.{cu,cuh,hip}") << path;
   }
