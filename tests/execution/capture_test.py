@@ -32,6 +32,13 @@ class Folder(unittest.TestCase):
 
 
 class WrapperTest(unittest.TestCase):
+    def test_the_folder_of_the_cache_is_left_out(self):
+        code = WRAPPER.read_text()
+        short = wrapper_text.shorten_paths(code)
+        self.assertIn("# kernel path: /tmp/cache/rm/", code)
+        self.assertNotIn("/tmp/", short)
+        self.assertIn("\n# kernel path: rm/crms.py\n", short)
+
     def test_a_kernel_has_its_nodes_its_operators_and_its_launches(self):
         wrapper = wrapper_text.read_wrapper(WRAPPER.read_text())
         self.assertEqual([kernel.name for kernel in wrapper.kernels], [KERNEL])
@@ -718,6 +725,15 @@ class CaptureTest(unittest.TestCase):
             for name, value in zip(names, made, strict=True):
                 if not name.startswith("tangents"):
                     self.assertTrue(bool((saved[name] == value).all()), name)
+
+    def test_no_folder_of_this_machine_is_told(self):
+        for path in (self.folder / "out").rglob("*.*"):
+            if path.name in ("graph.py", "model.py", "output_code.py", "graph.json"):
+                self.assertNotIn(tempfile.gettempdir(), path.read_text(), path)
+
+    def test_operators_are_those_of_torch(self):
+        for phase in ("inference", "training-forward", "training-backward"):
+            self.assertEqual([each["name"] for each in self.about("norm", phase)["operators"] if "." not in each["name"]], [])
 
     def test_the_graphs_text_ran_alone(self):
         self.assertEqual(self.summary["checks"], {"ok": self.summary["counts"]["graphs"]})

@@ -6,7 +6,6 @@ import ast
 import json
 import pathlib
 import re
-import shutil
 from collections import Counter
 from typing import Any
 
@@ -36,7 +35,7 @@ def convert(folder: pathlib.Path, out: pathlib.Path) -> list[dict[str, Any]]:
     library, model = "debug", re.sub(r"[^\w-]", "_", folder.name)
     root = out / library / model
     for place in places:
-        code, runnable = (place / tracing.CODE).read_text(), (place / RUNNABLE).read_text()
+        code, runnable = wrapper_text.shorten_paths((place / tracing.CODE).read_text()), (place / RUNNABLE).read_text()
         if (code, runnable) in seen:
             continue
         seen.add((code, runnable))
@@ -69,7 +68,7 @@ def _convert_graph(place: pathlib.Path, code: str, runnable: str, root: pathlib.
     target = root / f"{name}.{number}"
     target.mkdir(parents=True, exist_ok=True)
     (target / tracing.GRAPH).write_text(text)
-    shutil.copyfile(place / tracing.CODE, target / tracing.CODE)
+    (target / tracing.CODE).write_text(code)
     versions = [{"name": key, "value": match[1]} for key, pattern in (("torch", TORCH), ("cuda", CUDA)) if (match := pattern.search(runnable))]
     gpu = GPU.search(runnable)
     about = {"format": tracing.FORMAT, "library": "", "model": name, "phase": phase, "graph": number, "training": phase != "inference",

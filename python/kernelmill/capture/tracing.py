@@ -24,6 +24,7 @@ MOST_GUARD_BYTES = 1000
 ADDRESS = re.compile(r"(\b_*check_\w+\([^,]*,\s*|\b(?:\w*_)?id\([^,]*,\s*|\b(?:\w*_)?id\([^=]*\)\s*==\s*)\d{9,}\b")
 IDENTITY_GUARD = re.compile(r"^(___|not |utils_device|torch\._functorch)|_hooks|hasattr\(|___(dict|tuple|set)_|G\['__| is |len\(")
 PACKAGES = ("torch", "triton", "timm", "torchvision", "transformers")
+PYTHON = ("_operator", "builtins", "math")
 GRAPH, CODE, ABOUT = "graph.py", "output_code.py", "graph.json"
 
 
@@ -113,7 +114,7 @@ class Tracer:
             result = compile_fx.compile_fx_inner(module, inputs, **options)
         finally:
             GraphLowering.save_output_code = kept
-        graph.code = codes[-1] if codes else ""
+        graph.code = wrapper_text.shorten_paths(codes[-1]) if codes else ""
         return result
 
     def add_guards(self, guards: Any) -> None:
@@ -145,7 +146,8 @@ def select_guards(texts: list[str]) -> list[str]:
 
 
 def _count_operators(module: Any) -> Counter[str]:
-    calls = (node for node in module.graph.nodes if node.op == "call_function")
+    """Counts the operators, without Python's own, which take a tuple apart or compute sizes."""
+    calls = (node for node in module.graph.nodes if node.op == "call_function" and node.target.__module__ not in PYTHON)
     return Counter(str(node.target) if "." in str(node.target) and "<" not in str(node.target) else node.target.__name__ for node in calls)
 
 
@@ -241,8 +243,8 @@ def _settings(variant: Variant, real: bool) -> Iterator[None]:
 
 
 def inductor_settings(variant: Variant) -> dict[str, Any]:
-    """Returns Inductor's settings for a variant."""
-    return {"fx_graph_cache": False, "fx_graph_remote_cache": False, "compile_threads": 1, "max_autotune": variant.autotune,
+    """Returns Inductor's settings for a variant. Matrices are not padded: whether they are is chosen by time, and changes the graph."""
+    return {"shape_padding": False, "fx_graph_cache": False, "fx_graph_remote_cache": False, "compile_threads": 1, "max_autotune": variant.autotune,
             "max_autotune_gemm_backends": "TRITON" if variant.autotune else "ATEN,TRITON,CPP"}
 
 

@@ -16,6 +16,7 @@ STRIDES = re.compile(r"^\s+assert_size_stride\((\w+), \(.*?\), (\([\d, ]*\))\)$"
 REUSED = re.compile(r"; del (\w+)  # reuse$", re.MULTILINE)
 LIBRARY_ALIASES = re.compile(r"^\w+ = torch\.ops\.\w+$", re.MULTILINE)
 NUMBER_AT_END = re.compile(r"_\d+$")
+CACHED = re.compile(r"^(\s*# kernel path: ).*/(\w+/\w+\.py)$", re.MULTILINE)
 
 
 @dataclass
@@ -69,6 +70,11 @@ def read_wrapper(code: str) -> Wrapper:
     text = LIBRARY_ALIASES.sub("", text)
     _add_launches(lines, {kernel.name: kernel for kernel in kernels})
     return Wrapper(kernels, Counter(CALL.findall(text)))
+
+
+def shorten_paths(code: str) -> str:
+    """Leaves of the path of each kernel in Inductor's cache what its text gives: the cache's folder is this capture's."""
+    return CACHED.sub(r"\1\2", code)
 
 
 def read_strides(code: str) -> dict[str, tuple[int, ...]]:
