@@ -492,9 +492,10 @@ class CheckTest(Folder):
         labels = []
         options = {"workers": 1, "seconds": 1, "memory": 1, "deadline": 0, "json": True}
         with unittest.mock.patch.object(processes, "run", lambda works, bounds: labels.extend(each.label for each in works) or []):
-            with contextlib.redirect_stdout(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
                 command.check_all(self.folder, options)
         self.assertEqual(labels, ["b", "c", "a"])
+        self.assertEqual(json.loads(said.getvalue()), {"not_reached": 3})
 
     @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
     def test_results_without_a_finite_number_say_nothing(self):
