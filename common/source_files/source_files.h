@@ -41,8 +41,8 @@ inline constexpr absl::string_view kMetadataFiles[] = {"pyproject.toml", "setup.
 Kind GetKind(absl::string_view path);
 
 // Returns the glob of all files of the path's kind, if the name alone says that the file holds code
-// in which kernels are found: of notebooks, of CUDA and HIP, of Metal. Empty for other files. Those in
-// Python and C++, and documents, may have nothing to do with kernels.
+// in which kernels are found: of notebooks, of CUDA and HIP, of Metal. Empty for other files. Those
+// in Python and C++, and documents, may have nothing to do with kernels.
 absl::string_view GlobOfCode(absl::string_view path);
 
 // Returns the folder whose code a file of such a kind is about: its own folder, or the one that
