@@ -89,8 +89,11 @@ def check_all(out: pathlib.Path, options: dict[str, Any]) -> int:
         raise RequestError(f"{out} has no capture")
     _leave_cuda_alone()
     _import_once(set())
-    works = {processes.Work(str(folder.relative_to(out)), folder / "check.txt", functools.partial(_on_one_thread, functools.partial(check.check_graph, folder))): folder
-             for folder in folders if not check.is_checked(folder)}
+    works = {}
+    for folder in folders:
+        if not check.is_checked(folder):
+            action = functools.partial(_on_one_thread, functools.partial(check.check_graph, folder))
+            works[processes.Work(str(folder.relative_to(out)), folder / "check.txt", action)] = folder
     shown = Progress(len(works))
     for work, result in processes.run(list(works), bounds(options)):
         if result["status"] == "failed":
