@@ -11,7 +11,7 @@ import environment
 environment.need("execution")
 import speed_test as made  # noqa: E402
 from kernelmill.errors import DatasetError, RequestError  # noqa: E402
-from kernelmill.execution import changes, claims, command  # noqa: E402
+from kernelmill.execution import changes, claims, command, speed  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
 from kernelmill.execution.runner import Bounds, Runner  # noqa: E402
 
@@ -142,7 +142,7 @@ class Measured(unittest.TestCase):
         (self.work / "history.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
         told = []
         given = {"full": 1 << 11, "most": 1 << 12, "bounds": Bounds(seconds=100), **settings}
-        summary = changes.run(self.work, self.evidence, changes.Settings(device="cpu", **given), told.append, driver=made.Driver())
+        summary = changes.run(self.work, self.evidence, speed.Settings(device="cpu", **given), told.append, driver=made.Driver())
         return summary, told
 
     def test_both_versions_are_timed_on_a_grown_case(self):

@@ -14,8 +14,6 @@ import json
 import math
 import os
 import pathlib
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +26,7 @@ from kernelmill.execution.case import MOST_PROGRAMS, Case, Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.replay import ACCEPTED, inputs_of
 from kernelmill.execution.rows import KernelRow, read_kernels
-from kernelmill.execution.runner import Bounds, Execution, Launch, Runner, check_device
+from kernelmill.execution.runner import Execution, Launch, Runner, check_device
 
 KEYS = ("change_id", "repository", "commit", "kind", "claims")  # the fields of a row that are read
 SIDE_KEYS = ("name", "module", "dsl", "role")
@@ -126,22 +124,6 @@ def read_changes(folder: str | os.PathLike[str]) -> Iterator[Change]:
         before, after = Version.of(row["before"]), Version.of(row["after"])
         if before is not None and after is not None:
             yield Change(row, before, after)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How changes are measured. `lock`: a file that all timers of a GPU lock; empty: one of this run."""
-
-    device: str = "cuda:90"
-    workers: int = 1
-    deadline: float = float("inf")
-    bounds: Bounds = Bounds(seconds=20)
-    confined: bool = True
-    python: str = sys.executable
-    kernels: tuple[str, ...] = ()
-    full: int = growth.FULL
-    most: int = growth.MOST
-    lock: str = ""
 
 
 @dataclass
@@ -257,7 +239,7 @@ class _Side:
 class Meter:
     """Measures changes on one runner."""
 
-    def __init__(self, runner: Runner, settings: Settings, evidence: Evidence, hardware: str,
+    def __init__(self, runner: Runner, settings: speed.Settings, evidence: Evidence, hardware: str,
                  during: Callable[[Sequence[float]], Row | None]) -> None:
         self._runner, self._settings, self._evidence, self._hardware, self._during = runner, settings, evidence, hardware, during
         self._start = 0.0
@@ -439,7 +421,7 @@ def direction(before: Row, after: Row) -> str:
 
 # ---------------------------------------------------------------- a run
 
-def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings, tell: Callable[[Row], None] = lambda row: None,
+def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: speed.Settings, tell: Callable[[Row], None] = lambda row: None,
         progress: Callable[[int, int], None] = lambda done, changes: None, driver: speed.Driver | None = None) -> Summary:
     """Measures changes that were not measured on this GPU, and adds them to the evidence. `tell` gets each row at once.
     ProgramError: there is no GPU."""
@@ -452,8 +434,8 @@ def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
     summary = Summary(settings.device, driver.name())
     shared = speed.Shared(evidence, settings.workers, settings.deadline, progress)
     jobs = _find_jobs(dataset, evidence, settings, summary)
-    with clocks.Sampler(driver.clocks) as sampler, tempfile.TemporaryDirectory(prefix="kernelmill-timers-") as folder:
-        lock = settings.lock or os.path.join(folder, "lock")
+    with clocks.Sampler(driver.clocks) as sampler:
+        lock = speed.lock_of_gpu()
 
         def work(take: Callable[[], object | None]) -> None:
             runner: Runner | None = None
@@ -492,10 +474,10 @@ def _cases(evidence: Evidence) -> dict[tuple[str, str], list[Case]]:
 
 def with_cases(dataset: str | os.PathLike[str], evidence: Evidence) -> list[tuple[Change, list[Case]]]:
     """Returns the changes that have cases, as a run takes them."""
-    return _find_jobs(dataset, evidence, Settings(), Summary(""))
+    return _find_jobs(dataset, evidence, speed.Settings(), Summary(""))
 
 
-def _find_jobs(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
+def _find_jobs(dataset: str | os.PathLike[str], evidence: Evidence, settings: speed.Settings,
                summary: Summary) -> list[tuple[Change, list[Case]]]:
     given = _cases(evidence)
     cases: dict[tuple[str, str], list[Case]] = {}

@@ -120,7 +120,7 @@ def _speed_text(summary: speed.Summary) -> str:
 
 def _changes(dataset: pathlib.Path, evidence: Evidence, settings: replay.Settings, as_json: bool, shown: bool) -> int:
     """Times the versions of changes. Exit code 1: there were errors."""
-    given = changes.Settings(device=settings.device, workers=settings.workers, deadline=settings.deadline, confined=settings.confined,
+    given = speed.Settings(device=settings.device, workers=settings.workers, deadline=settings.deadline, confined=settings.confined,
                              bounds=settings.bounds, python=settings.python, kernels=settings.kernels)
     summary = changes.run(dataset, evidence, given, progress=_show if shown else lambda done, kernels: None)
     counts = claims.count(claims.join(changes.read_rows(dataset), evidence.rows("change")))
