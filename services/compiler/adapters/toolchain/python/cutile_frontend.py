@@ -11,7 +11,7 @@ import cuda.tile as ct
 from cuda.tile import _compile, _preview_loader, compilation
 from cuda.tile._execution import kernel as Kernel
 
-from kernelmill_harness import absent, loading, messages
+from kernelmill_harness import loading, messages
 from kernelmill_harness.loading import Refused
 
 
@@ -23,12 +23,6 @@ DTYPES = {
     "i64": ct.int64, "i32": ct.int32, "i16": ct.int16, "i8": ct.int8, "u64": ct.uint64, "u32": ct.uint32, "u16": ct.uint16, "u8": ct.uint8,
     "i1": ct.bool_,
 }
-
-
-def load(text):
-    absent.install(text, {}, only_named=True)
-    loading.show(text)
-    return loading.run(text)
 
 
 def find(namespace, name):
@@ -98,4 +92,4 @@ def main(channel, job, target):
                 raise refused(error) from None
         return answer
 
-    loading.serve(channel, lambda: load(job["module"]), begin)
+    loading.serve(channel, lambda: loading.load(job["module"]), begin)

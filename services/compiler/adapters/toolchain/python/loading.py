@@ -38,6 +38,13 @@ def run(text):
     return module.__dict__
 
 
+def load(text):
+    """Runs the module as one that has its file. Packages that it names and that are not installed get stand-ins."""
+    absent.install(text, {}, only_named=True)
+    show(text)
+    return run(text)
+
+
 def find_line(error):
     """Returns the line of the module that an exception comes from, or 0."""
     if isinstance(error, SyntaxError) and error.filename == FILE:

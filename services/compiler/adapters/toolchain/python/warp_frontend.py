@@ -9,7 +9,7 @@ import warp as wp
 from warp._src import codegen, context
 from warp._src.types import type_is_generic
 
-from kernelmill_harness import absent, loading, messages
+from kernelmill_harness import loading, messages
 from kernelmill_harness.loading import FILE, Refused
 
 
@@ -18,12 +18,6 @@ WITHOUT_MATHDX = {"enable_mathdx_gemm": False, "enable_mathdx_solver": False, "e
 FLAGS = ("verify_fp", "fast_math", "fuse_fp")  # NVRTC's, which the module chooses
 _END_OF_PLACE = "\n;"
 _PLACE = re.compile(rf" at {re.escape(FILE)}:(\d+):$", re.MULTILINE)
-
-
-def load(text):
-    absent.install(text, {}, only_named=True)
-    loading.show(text)
-    return loading.run(text)
 
 
 def find(namespace, name):
@@ -72,4 +66,4 @@ def main(channel, job, target):
                 raise refused(error) from None
         return answer
 
-    loading.serve(channel, lambda: load(job["module"]), begin)
+    loading.serve(channel, lambda: loading.load(job["module"]), begin)
