@@ -1,5 +1,6 @@
 #include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -58,6 +59,28 @@ std::unique_ptr<Compiler> ToolchainTest::Open(bool unsafe_no_sandbox) {
   absl::StatusOr<std::unique_ptr<Compiler>> compiler = OpenToolchains(options, {GetParam()});
   EXPECT_TRUE(compiler.ok()) << compiler.status();
   return compiler.ok() ? *std::move(compiler) : nullptr;
+}
+
+std::vector<v1::CompileResult> ToolchainTest::CompileOnBoth(const KernelJob& job) {
+  std::vector<v1::CompileResult> results;
+  const std::unique_ptr<Compiler> unconfined = Open(/*unsafe_no_sandbox=*/true);
+  EXPECT_NE(unconfined, nullptr);
+  if (unconfined == nullptr) return results;
+  const auto report = compiler_->Compile(job);
+  const auto other = unconfined->Compile(job);
+  EXPECT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(other.ok()) << other.status();
+  if (!report.ok() || !other.ok()) return results;
+  EXPECT_TRUE(report->module_import.ok()) << report->module_import.error();
+  EXPECT_EQ(report->targets.size(), job.targets.size());
+  EXPECT_EQ(other->targets.size(), report->targets.size());
+  for (size_t i = 0; i < std::min(report->targets.size(), other->targets.size()); ++i) {
+    const v1::CompileResult& result = report->targets[i].result;
+    EXPECT_EQ(result.status(), v1::COMPILE_STATUS_OK) << result.message();
+    EXPECT_EQ(result.SerializeAsString(), other->targets[i].result.SerializeAsString());
+    results.push_back(result);
+  }
+  return results;
 }
 
 }  // namespace kernelmill::compiler

@@ -27,6 +27,10 @@ class ToolchainTest : public ::testing::TestWithParam<std::string> {
   // Returns null and fails the test if the toolchain cannot be opened.
   static std::unique_ptr<Compiler> Open(bool unsafe_no_sandbox);
 
+  // Compiles a kernel with and without the sandbox. Returns the results for its targets, which must
+  // be the same and `ok`.
+  std::vector<v1::CompileResult> CompileOnBoth(const KernelJob& job);
+
   std::unique_ptr<Compiler> compiler_;
 };
 
