@@ -8,9 +8,8 @@ namespace kernelmill {
 // The bytes that malloc may keep between tasks: the next one takes about as much.
 inline constexpr size_t kKeptBetweenTasks = 64 << 20;
 
-// Gives memory that malloc keeps for later back to the system, if it keeps more than `kept` bytes.
-// glibc keeps what was freed in the arena of the thread that asked for it, where others cannot take
-// it: after one hostile file a process would otherwise stay as large as that file made it. Takes
+// Gives memory that malloc keeps for later back to the system, if it keeps more than `kept` bytes:
+// after one hostile file a process would otherwise stay as large as that file made it. Takes
 // milliseconds, so call it every few seconds. Thread-safe.
 void ReturnFreeMemory(size_t kept);
 

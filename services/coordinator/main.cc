@@ -1,7 +1,5 @@
 // kernelmill-coordinator: accepts jobs and leases their tasks to workers.
 
-#include <malloc.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -141,9 +139,6 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("coordinator", flags.log_level);
-  // Results of ten thousand shards arrive in bursts on many threads. With an arena for each thread,
-  // freed memory would stay in most arenas and double the memory use.
-  mallopt(M_ARENA_MAX, 2);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
   options.job_retention = absl::Hours(1) * retention_hours;
   return ServerExitStatus(Serve(flags, options, grant_key, termination));

@@ -1,6 +1,5 @@
 // kernelmill-store: a content-addressed store and action cache with the Remote Execution API v2.
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -92,14 +91,6 @@ class LogFailure {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Makes malloc keep freed memory for the next request: returning pages and faulting them in again
-// takes a fifth of the time of a large transfer. Few arenas bound the memory that is kept.
-void TuneAllocator() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  mallopt(M_ARENA_MAX, 4);
-}
-
 // Serves until a signal comes, then drains. If the database's log breaks, the process exits at
 // once: no write succeeds any more, and a restart recovers from the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
@@ -148,7 +139,6 @@ int Repair(const Flags& flags) {
 }
 
 int Main(int argc, char** argv) {
-  TuneAllocator();
   rpc::TerminationSignal signal;  // first, so that later threads inherit the blocked signals
   CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
                "kernelmill-store");
