@@ -5,9 +5,11 @@
 #include <cstdlib>
 
 #include "client/program/command_line.h"
+#include "common/base/locks.h"
 #include "common/rpc/server.h"
 
 int main(int argc, char** argv) {
+  kernelmill::EndDeadlockSearch();
   kernelmill::rpc::TerminationSignal signal;
   const int code = kernelmill::client::RunProgram(argc, argv, signal);
   // Not exit(): after an interrupt a stage of `crawl` may still run, and would use destroyed

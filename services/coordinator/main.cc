@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "common/base/locks.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/flags/server_flags.h"
@@ -93,6 +94,7 @@ void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
 }
 
 int Main(int argc, char** argv) {
+  EndDeadlockSearch();
   rpc::TerminationSignal termination;
   CLI::App app("Accepts crawl jobs, and leases their tasks to workers.", "kernelmill-coordinator");
   flags::ServerFlags flags;

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "common/base/locks.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/flags/server_flags.h"
@@ -139,6 +140,7 @@ int Repair(const Flags& flags) {
 }
 
 int Main(int argc, char** argv) {
+  EndDeadlockSearch();
   rpc::TerminationSignal signal;  // first, so that later threads inherit the blocked signals
   CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
                "kernelmill-store");

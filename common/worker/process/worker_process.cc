@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "common/base/locks.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -95,6 +96,7 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
 int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
                      const std::vector<std::unique_ptr<Stage>>& stages,
                      const MakeService& make_service) {
+  EndDeadlockSearch();
   rpc::TerminationSignal termination;
   ConfigureLog(absl::StripPrefix(program_invocation_short_name, "kernelmill-"),
                server_flags.log_level);

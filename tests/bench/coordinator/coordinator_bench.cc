@@ -27,6 +27,7 @@
 #include "absl/time/clock.h"
 #include "common/access/credentials.h"
 #include "common/base/file.h"
+#include "common/base/locks.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -382,6 +383,7 @@ absl::Status MeasureTasks(const Setting& setting, int slots) {
 }
 
 int Main(int argc, char** argv) {
+  EndDeadlockSearch();
   ConfigureLog("coordinator_bench",
                LogLevel::kError);  // the worker in this process would log every step
   CLI::App app("Measures the coordinator.");

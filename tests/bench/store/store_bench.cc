@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/access/credentials.h"
+#include "common/base/locks.h"
 #include "common/base/status.h"
 #include "tests/bench/store/connection.h"
 #include "tests/bench/store/load.h"
@@ -92,6 +93,7 @@ absl::Status Measure(const Load& load, const std::string& target, const access::
 }
 
 int Main(int argc, char** argv) {
+  EndDeadlockSearch();
   CLI::App app("puts load on a content store", "store_bench");
   std::string target;
   std::string name;
