@@ -17,6 +17,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/rocksdb/crc32c.h"
 
 namespace kernelmill {
 namespace {
@@ -112,6 +113,7 @@ absl::Status CreatePrivateFolder(const std::string& dir) {
 }
 
 absl::Status PrepareDatabaseFolder(const std::string& dir) {
+  UseCrc32cInstruction();
   RETURN_IF_ERROR(CreatePrivateFolder(dir));
   std::error_code error;
   const bool has_current = fs::exists(fs::path(dir) / "CURRENT", error);
