@@ -9,6 +9,7 @@
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/branches.h"
+#include "services/compiler/core/refusals/harness_words.h"
 #include "services/compiler/core/signature/rules.h"
 #include "services/compiler/core/signature/second_guesses.h"
 
@@ -112,11 +113,6 @@ bool HasGuess(const v1::KernelSignature& signature) {
                      [](const v1::ArgumentType& argument) { return IsGuessed(argument.rule()); });
 }
 
-void SetUnknown(std::string missing, v1::CompileResult& result) {
-  result.set_status(v1::COMPILE_STATUS_UNKNOWN);
-  result.set_missing(std::move(missing));
-}
-
 }  // namespace
 
 // Returns whether a name of a condition has another value at another launch. A local name, and the
@@ -164,10 +160,7 @@ bool Binds(absl::string_view module, absl::string_view name) {
 // The list comes last: our own stand-ins raise errors that read like those of broken code.
 bool NoSignatureHelps(absl::string_view message) {
   // Our replacement for a package that is not installed beside the compiler.
-  if (absl::StrContains(message, "kernelmill_harness") ||
-      absl::StrContains(message, "which is not installed")) {
-    return false;
-  }
+  if (IsAboutStandIn(message)) return false;
   // An attribute of a value depends on what the value is; one of Triton's modules does not.
   const bool attribute = absl::StrContains(message, "has no attribute") &&
                          absl::StrContains(message, "module 'triton");
@@ -181,12 +174,9 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (absl::StartsWith(message, "no value for ") || absl::StartsWith(message, "neither a type ")) {
     return SetUnknown(LeastCertain(signature, message), result);
   }
-  if (absl::StrContains(message, "is no kernel of the module")) {
-    return SetUnknown("function", result);
-  }
-  if (result.stage() == "sandbox" || result.stage() == "clock") {
-    return SetUnknown(result.stage(), result);
-  }
+  const std::string missing = FindMissing(result);
+  // A stand-in may be a guess's.
+  if (!missing.empty() && missing != "import") return SetUnknown(missing, result);
   if (compiles_elsewhere) return;
   if (IsOfThisTry(module, result.line(), signature)) {
     return SetUnknown(LeastCertain(signature, message), result);
@@ -223,18 +213,7 @@ v1::CompileResult JudgeImport(const v1::ModuleImport& failed,
   result.set_message(failed.error());
   result.set_line(failed.line());
   const absl::string_view error = failed.error();
-  if (absl::StartsWith(error, "sandbox: ")) {
-    SetUnknown("import:sandbox", result);
-    return result;
-  }
-  if (absl::StartsWith(error, "clock: ")) {
-    SetUnknown("import:clock", result);
-    return result;
-  }
-  if (absl::StartsWith(error, "limit: ")) {
-    result.set_stage("limit");
-    return result;
-  }
+  if (JudgeStageOfImport(error, result)) return result;
   const bool of_own = std::any_of(own.begin(), own.end(), [&](absl::string_view word) {
     return absl::StrContains(error, word);
   });

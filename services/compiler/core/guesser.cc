@@ -7,11 +7,10 @@
 #include "common/base/status.h"
 #include "services/compiler/core/cuda/refusals.h"
 #include "services/compiler/core/cuda/template_tries.h"
-#include "services/compiler/core/cutile/refusals.h"
 #include "services/compiler/core/cutile/tile_tries.h"
 #include "services/compiler/core/failures.h"
+#include "services/compiler/core/refusals/refusal_words.h"
 #include "services/compiler/core/signature/infer.h"
-#include "services/compiler/core/warp/refusals.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -64,49 +63,40 @@ class CudaGuesser : public Guesser {
   const cuda::TemplateTries tries_;
 };
 
-class WarpGuesser : public Guesser {
+// A compiler without second guesses, whose refusals a table of its words judges.
+class TableGuesser : public Guesser {
  public:
-  explicit WarpGuesser(const v1::Kernel& kernel) : kernel_(kernel), tries_(1) {
-    tries_[0].set_attempt(1);
-  }
+  TableGuesser(const v1::Kernel& kernel, const RefusalWords& words,
+               std::vector<v1::KernelSignature> tries, std::string missing)
+      : kernel_(kernel), words_(words), tries_(std::move(tries)), missing_(std::move(missing)) {}
 
   std::string function() const override { return kernel_.name(); }
   const std::vector<v1::KernelSignature>& tries() const override { return tries_; }
-  std::string missing() const override { return ""; }
+  std::string missing() const override { return missing_; }
   void GuessAgain(size_t, const Refusal&) override {}
   v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
-    return compiler::JudgeImport(failed, {"'warp'", "'warp."});
-  }
-  void JudgeFailure(const v1::KernelSignature&, bool, v1::CompileResult& result) const override {
-    warp::JudgeRefusal(result);
-  }
-
- private:
-  const v1::Kernel& kernel_;
-  std::vector<v1::KernelSignature> tries_;  // one without arguments: the module has their types
-};
-
-class CutileGuesser : public Guesser {
- public:
-  CutileGuesser(const v1::Kernel& kernel, cutile::TileTries tries)
-      : kernel_(kernel), tries_(std::move(tries)) {}
-
-  std::string function() const override { return kernel_.name(); }
-  const std::vector<v1::KernelSignature>& tries() const override { return tries_.tries; }
-  std::string missing() const override { return tries_.missing; }
-  void GuessAgain(size_t, const Refusal&) override {}
-  v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
-    return compiler::JudgeImport(failed, {"'cuda.tile"});
+    return compiler::JudgeImport(failed, words_.package);
   }
   void JudgeFailure(const v1::KernelSignature& signature, bool compiles_elsewhere,
                     v1::CompileResult& result) const override {
-    cutile::JudgeRefusal(signature, compiles_elsewhere, result);
+    JudgeRefusal(words_, signature, compiles_elsewhere, result);
   }
 
  private:
   const v1::Kernel& kernel_;
-  const cutile::TileTries tries_;
+  const RefusalWords& words_;
+  const std::vector<v1::KernelSignature> tries_;
+  const std::string missing_;
 };
+
+constexpr absl::string_view kWarpPackage[] = {"'warp'", "'warp."};
+// The toolchain is used without MathDx.
+constexpr RefusalWords::Missing kWarpMissing[] = {{"MathDx", "library"}, {"mathdx", "library"}};
+constexpr RefusalWords kWarp = {kWarpPackage, kWarpMissing, {}};
+
+constexpr absl::string_view kCutilePackage[] = {"'cuda.tile"};
+constexpr absl::string_view kCutileNeverTaken[] = {"Module 'cuda.tile' has no attribute"};
+constexpr RefusalWords kCutile = {kCutilePackage, {}, kCutileNeverTaken};
 
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
@@ -119,13 +109,17 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewCuda(const v1::Kernel& kernel) {
   return std::make_unique<CudaGuesser>(kernel);
 }
 
+// One try without arguments: the module has their types.
 absl::StatusOr<std::unique_ptr<Guesser>> NewWarp(const v1::Kernel& kernel) {
-  return std::make_unique<WarpGuesser>(kernel);
+  std::vector<v1::KernelSignature> tries(1);
+  tries[0].set_attempt(1);
+  return std::make_unique<TableGuesser>(kernel, kWarp, std::move(tries), "");
 }
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewCutile(const v1::Kernel& kernel) {
-  ASSIGN_OR_RETURN(cutile::TileTries tries, cutile::MakeTileTries(kernel));
-  return std::make_unique<CutileGuesser>(kernel, std::move(tries));
+  ASSIGN_OR_RETURN(cutile::TileTries made, cutile::MakeTileTries(kernel));
+  return std::make_unique<TableGuesser>(kernel, kCutile, std::move(made.tries),
+                                        std::move(made.missing));
 }
 
 struct CompilerGuesser {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/cuda/cpp_text.h"
 #include "services/compiler/core/cuda/template_tries.h"
+#include "services/compiler/core/refusals/harness_words.h"
 
 namespace kernelmill::compiler::cuda {
 
@@ -88,11 +89,6 @@ std::string FindMissing(string_view module, string_view message) {
   return "";
 }
 
-void SetUnknown(std::string missing, v1::CompileResult& result) {
-  result.set_status(v1::COMPILE_STATUS_UNKNOWN);
-  result.set_missing(std::move(missing));
-}
-
 }  // namespace
 
 v1::CompileResult JudgeReading(string_view module, const v1::ModuleImport& failed) {
@@ -102,15 +98,7 @@ v1::CompileResult JudgeReading(string_view module, const v1::ModuleImport& faile
   result.set_message(failed.error());
   result.set_line(failed.line());
   const string_view error = failed.error();
-  for (const string_view stage : {"clock", "sandbox"}) {
-    if (!absl::StartsWith(error, absl::StrCat(stage, ": "))) continue;
-    SetUnknown(absl::StrCat("import:", stage), result);
-    return result;
-  }
-  if (absl::StartsWith(error, "limit: ")) {
-    result.set_stage("limit");
-    return result;
-  }
+  if (JudgeStageOfImport(error, result)) return result;
   if (std::string missing = FindMissing(module, error); !missing.empty()) {
     SetUnknown(std::move(missing), result);
   }
@@ -120,8 +108,8 @@ v1::CompileResult JudgeReading(string_view module, const v1::ModuleImport& faile
 void JudgeRefusal(string_view module, const v1::KernelSignature& signature, bool compiles_elsewhere,
                   v1::CompileResult& result) {
   const string_view message = result.message();
-  if (result.stage() == "sandbox" || result.stage() == "clock") {
-    return SetUnknown(result.stage(), result);
+  if (std::string missing = compiler::FindMissing(result); !missing.empty()) {
+    return SetUnknown(std::move(missing), result);
   }
   if (result.stage() == "frontend") {
     std::string missing = FindMissing(module, message);
