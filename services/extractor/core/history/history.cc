@@ -427,7 +427,8 @@ class ChangeFinder {
         change.add_reverted_by(by.commit());
         AddOnce(change.commit(), by.mutable_reverts());
         // A message that says what the commit is for says more.
-        const bool said = by.evidence_size() > 0 && !absl::StartsWith(by.evidence(0), "rule: ");
+        const bool said = by.kind() != "unknown" && by.evidence_size() > 0 &&
+                          !absl::StartsWith(by.evidence(0), "rule: ");
         if (!said) {
           by.set_kind("revert");
           by.clear_evidence();

@@ -9,22 +9,22 @@
 
 namespace kernelmill::extractor {
 
-// The purpose of a change, and the words or the rule that say so.
+// The purpose of a change, and the words and rules that say so.
 struct ChangeKind {
   std::string kind;  // as HistoryRow.kind
+  // Words of the message come first. If the evidence speaks for two kinds and for neither clearly,
+  // each is "KIND: " and its words.
   std::vector<std::string> evidence;
 };
 
 // Judges a change by its texts and its commit's message. `is_new`: a new kernel that the commit
 // makes from one that stays.
 //
-// The basic idea: the first of these that speaks decides. A revert, by the message. The texts: only
-// comments, layout or a name differ (refactoring), or only the configurations above the function
-// (tuning). The label at the head of the subject ("[Fix]", "perf:"). The words of the subject; of
-// several kinds that which has more words, and of equals the first of fix, tuning, speed,
-// refactoring and feature. New parameters. The words of the first paragraph. Then the difference
-// itself: a new kernel, parameters, branches and only more of it are a feature, only less is
-// refactoring, and a few masks, casts and bounds are a fix.
+// The basic idea: two rules decide alone. The message says that the commit undoes another, or only
+// comments, layout and names differ. Otherwise each thing that the difference or the message shows
+// has points for kinds, in the tables of kinds.cc. The kind with the most points wins if it is
+// clearly ahead of the next one, and more clearly if the message says nothing. Otherwise the kind
+// is unknown.
 ChangeKind JudgeKind(absl::string_view message, const v1::Kernel& before, const v1::Kernel& after,
                      bool is_new = false);
 

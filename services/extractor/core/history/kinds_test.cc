@@ -24,17 +24,17 @@ v1::Kernel Kernel(absl::string_view source, absl::string_view name = "k") {
 // The kind of a change that the texts do not tell.
 std::string JudgeMessage(absl::string_view message) {
   return JudgeKind(message, Kernel("@triton.jit\ndef k(x):\n    a(x)\n"),
-                   Kernel("@triton.jit\ndef k(x):\n    b(x)\n"))
+                   Kernel("@triton.jit\ndef k(x):\n    b(x, 1)\n"))
       .kind;
 }
 
-TEST(JudgeKindTest, LabelsComeFirst) {
+TEST(JudgeKindTest, LabelsOutweighOtherWords) {
   EXPECT_EQ(JudgeMessage("[Fix] Add a mask"), "fix");
   EXPECT_EQ(JudgeMessage("[Kernel][Perf] Add a path"), "speed");
   EXPECT_EQ(JudgeMessage("perf(ops): add a path"), "speed");
   EXPECT_EQ(JudgeMessage("feat: fix"), "feature");
   EXPECT_EQ(JudgeMessage("[Bugfix] x"), "fix");
-  EXPECT_EQ(JudgeMessage("[npu, feat] Tune x"), "feature");
+  EXPECT_EQ(JudgeMessage("[npu, feat] Reduce x"), "feature");
   EXPECT_EQ(JudgeMessage("[Prefix] Update"), "unknown");
 }
 
@@ -59,11 +59,10 @@ TEST(JudgeKindTest, TheFirstWordOutweighsWhatItIsFor) {
   EXPECT_EQ(JudgeMessage("Add a cast to avoid overflow"), "fix");
 }
 
-TEST(JudgeKindTest, WeakWordsSpeakIfNoOtherDoes) {
+TEST(JudgeKindTest, VagueWordsSayLess) {
   EXPECT_EQ(JudgeMessage("Improve the backward pass"), "speed");
-  EXPECT_EQ(JudgeMessage("Improve the precision"), "fix");
   EXPECT_EQ(JudgeMessage("Improve readability"), "refactoring");
-  EXPECT_EQ(JudgeMessage("Update configs of mm"), "tuning");
+  EXPECT_EQ(JudgeMessage("Improve the precision"), "unknown");
   EXPECT_EQ(JudgeMessage("Make the configuration explicit"), "unknown");
 }
 
@@ -82,6 +81,13 @@ TEST(JudgeKindTest, TheEvidenceIsTheWordsAsWritten) {
   EXPECT_THAT(kind.evidence, ElementsAre("Fixes", "NaNs"));
 }
 
+TEST(JudgeKindTest, IfTheEvidenceContradictsItselfBothKindsAreNamed) {
+  const ChangeKind kind =
+      JudgeKind("Improve", Kernel("def k(x):\n    a(x)\n"), Kernel("def k(x, y):\n    a(x, y)\n"));
+  EXPECT_EQ(kind.kind, "unknown");
+  EXPECT_THAT(kind.evidence, ElementsAre("speed: Improve", "feature: rule: new parameters"));
+}
+
 TEST(JudgeKindTest, ANameOfCodeIsNoWord) {
   EXPECT_EQ(JudgeMessage("Set `separate_store`"), "unknown");
   EXPECT_EQ(JudgeMessage("[AutoTune] Set the flag"), "tuning");
@@ -93,20 +99,33 @@ TEST(JudgeKindTest, WhatIsSupportedDoesNotSayMoreThanThatItIs) {
   EXPECT_EQ(JudgeMessage("Migrate to the new interface"), "refactoring");
 }
 
-TEST(JudgeKindTest, IfTheMessageSaysNothingTheDifferenceDoes) {
+TEST(JudgeKindTest, IfTheMessageSaysNothingTheDifferenceHasToBeClear) {
   const auto judge = [](absl::string_view before, absl::string_view after, bool is_new = false) {
     return JudgeKind("Update", Kernel(before), Kernel(after), is_new).kind;
   };
   EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a)\n"), "unknown");
-  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a)\n", true), "feature");
-  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(b, c):\n    f(b, c)\n"), "feature");
-  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    if a:\n        f(a)\n"), "feature");
-  EXPECT_EQ(judge("def k(a, N: t.constexpr):\n    f(a)\n", "def k(a, N):\n    f(a)\n"), "speed");
-  EXPECT_EQ(judge("def k(a):\n    f(a)\n    g(a)\n", "def k(a):\n    f(a)\n"), "refactoring");
-  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    f(a)\n    g(a)\n"), "feature");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(b, c):\n    f(b, c)\n"), "unknown");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n    g(a)\n", "def k(a):\n    f(a)\n"), "unknown");
+  EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a, b):\n    if b:\n        f(a)\n"), "feature");
   EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    f(a.to(tl.int64))\n"), "fix");
-  EXPECT_EQ(judge("def k(a, m):\n    f(a and m)\n", "def k(a, m):\n    f(a & m)\n"), "fix");
   EXPECT_EQ(judge("def k(a):\n    f(a)\n", "def k(a):\n    g(a.to(n))\n"), "unknown");
+}
+
+TEST(JudgeKindTest, TheDifferenceDecidesBetweenWhatTheMessageLeavesOpen) {
+  const auto judge = [](absl::string_view message, absl::string_view before,
+                        absl::string_view after) {
+    return JudgeKind(message, Kernel(before), Kernel(after)).kind;
+  };
+  const absl::string_view before = "def k(a, n):\n    t.atomic_add(a, n)\n";
+  EXPECT_EQ(judge("Use other calls", before, "def k(a, n):\n    t.atomic_max(a, n)\n"), "unknown");
+  EXPECT_EQ(judge("Update x\n\nIt is faster", before,
+                  "def k(a, n):\n    t.atomic_add(a, n, sem='relaxed')\n"),
+            "speed");
+  EXPECT_EQ(judge("Improve x", "def k(a, N: t.constexpr):\n    f(a)\n", "def k(a, N):\n    f(a)\n"),
+            "speed");
+  EXPECT_EQ(judge("Handle rows", "def k(a):\n    f(a)\n",
+                  "def k(a):\n    f(a.to(tl.int64))\n    t.debug_barrier()\n"),
+            "fix");
 }
 
 TEST(JudgeKindTest, NumbersAndCasesOfNamesAreLayout) {
@@ -167,12 +186,12 @@ TEST(JudgeKindTest, AnAttributeIsNotTheKernelsName) {
             "feature");
 }
 
-TEST(JudgeKindTest, NewParametersAreAFeatureIfTheSubjectSaysNothing) {
+TEST(JudgeKindTest, NewParametersSpeakForAFeatureAndFewerForRefactoring) {
   const v1::Kernel before = Kernel("def k(x):\n    a(x)\n");
   const v1::Kernel after = Kernel("def k(x, y: t.constexpr = (1, 2)):\n    a(x, y)\n");
-  EXPECT_EQ(JudgeKind("Return y", before, after).kind, "feature");
+  EXPECT_EQ(JudgeKind("Add y", before, after).kind, "feature");
   EXPECT_EQ(JudgeKind("Fix y", before, after).kind, "fix");
-  EXPECT_EQ(JudgeKind("Return y", after, before).kind, "refactoring");
+  EXPECT_EQ(JudgeKind("Drop y", after, before).kind, "refactoring");
 }
 
 TEST(JudgeKindTest, WhatSurroundsConfigurationsIsNoTuning) {
