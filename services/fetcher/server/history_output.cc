@@ -10,9 +10,11 @@
 #include "common/base/glob.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
+#include "common/cpp/include_paths.h"
 #include "common/source_files/source_files.h"
 #include "common/worker/stage.h"
 #include "kernelmill/v1/history.pb.h"
+#include "services/fetcher/core/history/imported_files.h"
 #include "services/fetcher/core/history/may_hold_kernel.h"
 #include "services/fetcher/core/selection/file_policy.h"
 #include "services/fetcher/core/sharder.h"
@@ -34,12 +36,15 @@ absl::StatusOr<int64_t> ParseDay(const std::string& day) {
   return absl::ToUnixSeconds(time);
 }
 
-// Adds the Python files of the pinned commit, and the paths that may hold kernels there. A file
-// that cannot be read holds none.
+// Adds the files of the pinned commit that may be imported, and the paths that may hold kernels
+// there. A file that cannot be read holds none.
 void FindFilesAtHead(Snapshot& snapshot, const HistoryLimits& limits, HistoryRequest& request) {
+  for (const Entry& header : snapshot.listing().headers) {
+    if (request.importable(header.path)) request.importable_files[header.path] = header.id;
+  }
   for (const Entry& entry : snapshot.listing().files) {
     if (entry.kind != EntryKind::kFile || !request.importable(entry.path)) continue;
-    if (absl::EndsWith(entry.path, ".py")) request.python_files[entry.path] = entry.id;
+    if (ImportedFiles::MayBe(entry.path)) request.importable_files[entry.path] = entry.id;
     if (!request.wanted(entry.path)) continue;
     const absl::StatusOr<int64_t> size = snapshot.Size(entry);
     if (!size.ok() || *size > limits.file_bytes) continue;
@@ -83,11 +88,12 @@ absl::Status AddHistory(Snapshot& snapshot, const v1::Source& source, const Hist
   request.commit = source.ref();
   request.depth = asked.depth();
   ASSIGN_OR_RETURN(request.since, ParseDay(asked.since()));
+  const bool has_headers = !snapshot.listing().headers.empty();  // a glob selects C++
   request.importable = [&](absl::string_view path) {
-    return globs.Matches(path) && !IsUnsafePath(path);
+    return (globs.Matches(path) || (has_headers && cpp::IsHeaderPath(path))) && !IsUnsafePath(path);
   };
   request.wanted = [&](absl::string_view path) {
-    return request.importable(path) && of_history.Matches(path);
+    return globs.Matches(path) && !IsUnsafePath(path) && of_history.Matches(path);
   };
   FindFilesAtHead(snapshot, limits, request);
   for (const Entry& license : snapshot.listing().licenses) {

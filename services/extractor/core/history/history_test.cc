@@ -221,6 +221,25 @@ TEST_F(FindChangesTest, AVersionHasWhatItImportsAtItsCommit) {
   EXPECT_THAT(paths, ElementsAre("a/f.py", "a/f.py", "a/scale.py", "a/f.py"));
 }
 
+TEST_F(FindChangesTest, ACudaVersionHasTheHeadersThatItIncludesAtItsCommit) {
+  const auto kernel = [](int number) {
+    return absl::StrCat(
+        "#include \"scale.cuh\"\n__global__ void k(float* x) { x[threadIdx.x] *= scale() + ",
+        number, "; }\n");
+  };
+  const auto scale = [](int number) {
+    return absl::StrCat("__device__ float scale() { return ", number, "; }\n");
+  };
+  Commit("1", {{"", kernel(1), "a/k.cu", kernel(2)}});
+  Import(false, "a/scale.cuh", scale(7));
+  Import(true, "a/scale.cuh", scale(8));
+  const std::vector<v1::KernelChange> changes =
+      Find({{"a/k.cu", kernel(2)}, {"a/scale.cuh", scale(9)}});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_THAT(changes[0].before().module(), ::testing::HasSubstr("return 7; }"));
+  EXPECT_THAT(changes[0].after().module(), ::testing::HasSubstr("return 8; }"));
+}
+
 TEST_F(FindChangesTest, AnImportIsResolvedAsTheFilesAtItsCommitSay) {
   const std::string absolute = absl::StrCat("from a.scale import scale\n", Text("k", "scale(1)"));
   Commit("1", {{"", absolute, "src/a/f.py", absolute + "\n\nx = 1\n"}});

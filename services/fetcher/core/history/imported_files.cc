@@ -12,7 +12,8 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr int kMostLevels = 32;
-constexpr size_t kMostAsked = 4096;  // questions to files, of one walk
+constexpr size_t kMostAsked = 4096;     // questions to files, of one walk
+constexpr size_t kMostIncludes = 1024;  // of a file
 
 bool IsLost(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsDataLoss(status);
@@ -20,12 +21,16 @@ bool IsLost(const absl::Status& status) {
 
 }  // namespace
 
+bool ImportedFiles::MayBe(absl::string_view path) {
+  return absl::EndsWith(path, ".py") || cpp::IsCppPath(path);
+}
+
 ImportedFiles::ImportedFiles(PastObjects& objects, std::map<std::string, std::string> head,
                              const std::vector<HistoryStep>& steps, const SupportLimits& limits)
     : objects_(objects), head_(std::move(head)), limits_(limits), turns_(steps.size()) {
   for (size_t i = 0; i < steps.size(); ++i) {
     for (const ChangedFile& file : steps[i].files) {
-      if (!absl::EndsWith(file.path, ".py")) continue;
+      if (!MayBe(file.path)) continue;
       before_[file.path].emplace_back(i, file.before);
       if (file.before.empty() != file.after.empty()) {
         turns_[i].push_back({file.path, !file.before.empty()});
@@ -79,9 +84,10 @@ void ImportedFiles::GoToHead() {
   paths_.clear();
   for (const auto& [path, id] : head_) paths_.insert(path);
   module_paths_.reset();
+  include_paths_.reset();
 }
 
-const python::ModulePaths& ImportedFiles::GoTo(size_t side) {
+void ImportedFiles::GoTo(size_t side) {
   for (; side_ < side; ++side_) {
     for (const Turn& turn : turns_[side_]) {
       if (turn.was_there) {
@@ -90,10 +96,38 @@ const python::ModulePaths& ImportedFiles::GoTo(size_t side) {
         paths_.erase(turn.path);
       }
       module_paths_.reset();
+      include_paths_.reset();
     }
   }
-  if (!module_paths_) module_paths_.emplace(std::vector<std::string>(paths_.begin(), paths_.end()));
+}
+
+const python::ModulePaths& ImportedFiles::GetModulePaths() {
+  if (!module_paths_) {
+    std::vector<std::string> paths;
+    for (const std::string& path : paths_) {
+      if (absl::EndsWith(path, ".py")) paths.push_back(path);
+    }
+    module_paths_.emplace(paths);
+  }
   return *module_paths_;
+}
+
+const cpp::IncludePaths& ImportedFiles::GetIncludePaths() {
+  if (!include_paths_) {
+    include_names_.clear();
+    for (const std::string& path : paths_) {
+      if (cpp::IsCppPath(path)) include_names_.push_back(path);
+    }
+    include_paths_.emplace(include_names_);
+  }
+  return *include_paths_;
+}
+
+absl::StatusOr<std::optional<std::vector<cpp::IncludeName>>> ImportedFiles::ReadIncludes(
+    const std::string& id) {
+  if (!here_.contains(id)) return std::nullopt;
+  ASSIGN_OR_RETURN(const std::string text, objects_.ReadBlob(id));
+  return cpp::FindIncludeLines(text, kMostIncludes);
 }
 
 absl::StatusOr<std::optional<const NeededImports*>> ImportedFiles::Read(const std::string& id) {
@@ -112,6 +146,7 @@ absl::StatusOr<std::optional<const NeededImports*>> ImportedFiles::Read(const st
 }
 
 absl::StatusOr<ImportedFiles::Walked> ImportedFiles::Walk(const Version& version) {
+  if (cpp::IsCppPath(version.path)) return WalkIncludes(version);
   Walked walked;
   if (!absl::EndsWith(version.path, ".py")) return walked;
   GoTo(version.side);
@@ -137,8 +172,34 @@ absl::StatusOr<ImportedFiles::Walked> ImportedFiles::Walk(const Version& version
   return walked;
 }
 
+absl::StatusOr<ImportedFiles::Walked> ImportedFiles::WalkIncludes(const Version& version) {
+  GoTo(version.side);
+  Walked walked;
+  std::vector<std::string> open = {version.path};
+  absl::flat_hash_set<std::string> seen = {version.path};
+  for (size_t i = 0; i < open.size() && i < kMostAsked; ++i) {
+    const std::string path = open[i];
+    const std::string id = i == 0 ? version.id : FindId(path, version.side);
+    if (id.empty() || left_out_.contains(id)) continue;
+    if (i > 0) walked.files.emplace(path, id);
+    ASSIGN_OR_RETURN(const auto includes, ReadIncludes(id));
+    if (!includes.has_value()) {
+      walked.lacking.emplace_back(path, id);
+      continue;
+    }
+    for (const cpp::IncludeName& include : *includes) {
+      const std::optional<uint32_t> found =
+          GetIncludePaths().Find(path, include.path, include.angled);
+      if (found.has_value() && seen.insert(include_names_[*found]).second) {
+        open.push_back(include_names_[*found]);
+      }
+    }
+  }
+  return walked;
+}
+
 void ImportedFiles::Follow(const std::string& importer, const Needed& needed, Asked& asked,
-                           std::vector<std::string>& open) const {
+                           std::vector<std::string>& open) {
   const auto ask = [&](const std::string& path, const Names& names) {
     if (path.empty() || (names.has_value() && names->empty())) return;
     const auto [found, is_new] = asked.try_emplace(path, names);
@@ -157,7 +218,7 @@ void ImportedFiles::Follow(const std::string& importer, const Needed& needed, As
   };
   for (const v1::ImportedName& import : needed.imports) {
     const auto find = [&](const std::string& module) {
-      return module_paths_->Find(importer, import.level(), module).path;
+      return GetModulePaths().Find(importer, import.level(), module).path;
     };
     const std::string& member = import.member();
     if (import.name() == "*") {

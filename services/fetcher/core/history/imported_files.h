@@ -15,6 +15,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/cpp/include_paths.h"
 #include "common/python/module_paths.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/history.pb.h"
@@ -25,11 +27,12 @@
 
 namespace kernelmill::fetcher {
 
-// The files that versions of kernel files import, each as it is at the version's commit.
+// The files that versions of kernel files import or include, each as it is at the version's commit.
 //
 // The basic idea: a commit's files are those of the pinned commit with the changes of all newer
 // commits taken back, so no further tree is needed. A walk goes from each version to the files of
-// which its kernels need names (NeededImports), and from these to further ones. All walks go on
+// which its kernels need names (NeededImports), and from these to further ones; in C++ to each file
+// that an #include means (cpp::IncludePaths). All walks go on
 // together, a level at a time: what they lack is brought in one transfer, and they begin anew.
 // Files beyond the bounds (SupportLimits) are left out: the farther ones first, then the older.
 class ImportedFiles {
@@ -39,8 +42,11 @@ class ImportedFiles {
     size_t side = 0;  // 0: the pinned commit; i: the commit before step i - 1
   };
 
-  // `head`: the ids of the Python files at the pinned commit, by path. `steps`: all changes of such
-  // files, the newest first.
+  // Says whether files of such a path may be imported or included.
+  static bool MayBe(absl::string_view path);
+
+  // `head`: the ids of such files at the pinned commit, by path. `steps`: all changes of them, the
+  // newest first.
   ImportedFiles(PastObjects& objects, std::map<std::string, std::string> head,
                 const std::vector<HistoryStep>& steps, const SupportLimits& limits);
 
@@ -72,16 +78,22 @@ class ImportedFiles {
 
   // Returns the blob of a path at a side; empty: the file is not there.
   std::string FindId(const std::string& path, size_t side) const;
-  // Returns the paths at a side that is not before the last one.
-  const python::ModulePaths& GoTo(size_t side);
+  // Goes to the paths at a side that is not before the last one.
+  void GoTo(size_t side);
+  // How imports and includes find the paths of the side.
+  const python::ModulePaths& GetModulePaths();
+  const cpp::IncludePaths& GetIncludePaths();
   void GoToHead();
+  // Returns the names in a text's #include lines; nullopt: it is not here.
+  absl::StatusOr<std::optional<std::vector<cpp::IncludeName>>> ReadIncludes(const std::string& id);
   // Returns what a text needs; null: it is no Python that can be read; nullopt: it is not here.
   absl::StatusOr<std::optional<const NeededImports*>> Read(const std::string& id);
   // Walks from a version as far as texts are here.
   absl::StatusOr<Walked> Walk(const Version& version);
+  absl::StatusOr<Walked> WalkIncludes(const Version& version);
   // Asks the files that the imports load. Files that are asked for more names go into `open`.
   void Follow(const std::string& importer, const Needed& needed, Asked& asked,
-              std::vector<std::string>& open) const;
+              std::vector<std::string>& open);
   // Adds each __init__.py that makes a package of a folder around the files.
   void AddPackages(const Version& version, std::set<PathAndId>& files) const;
   absl::Status BringLacking(const std::vector<PathAndId>& lacking);
@@ -98,6 +110,8 @@ class ImportedFiles {
   size_t side_ = 0;
   std::set<std::string> paths_;
   std::optional<python::ModulePaths> module_paths_;
+  std::vector<std::string> include_names_;  // the paths that include_paths_ has
+  std::optional<cpp::IncludePaths> include_paths_;
   absl::flat_hash_map<std::string, std::unique_ptr<NeededImports>> read_;  // by id
   absl::flat_hash_set<std::string> here_;      // ids of versions and of `blobs_`
   absl::flat_hash_set<std::string> left_out_;  // ids

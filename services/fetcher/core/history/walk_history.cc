@@ -44,7 +44,7 @@ class HistoryWalk {
     RETURN_IF_ERROR(objects_.BringCommits(request_.commit, request_.depth + 1));
     RETURN_IF_ERROR(ReadCommits());
     RETURN_IF_ERROR(FindChangedFiles(objects_, request_.importable, limits_.diff, steps_));
-    ImportedFiles imported(objects_, request_.python_files, steps_, limits_.imported);
+    ImportedFiles imported(objects_, request_.importable_files, steps_, limits_.imported);
     TakeWanted();
     FollowedFiles followed(steps_, request_.at_head);
     RETURN_IF_ERROR(Follow(followed));

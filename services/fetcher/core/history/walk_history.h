@@ -37,8 +37,8 @@ struct HistoryRequest {
   // Say whether a file's history is read, and whether it may be imported: more files may.
   std::function<bool(absl::string_view path)> wanted, importable;
   std::vector<std::string> at_head;  // the paths that may hold kernels at the pinned commit
-  // The ids of the Python files at the pinned commit that may be imported, by path.
-  std::map<std::string, std::string> python_files;
+  // The ids of the files at the pinned commit that may be imported or included, by path.
+  std::map<std::string, std::string> importable_files;
   std::vector<std::string> license_files;  // in the root at the pinned commit
 };
 

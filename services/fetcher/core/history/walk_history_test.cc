@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/core/history/imported_files.h"
 #include "services/fetcher/core/history/may_hold_kernel.h"
 
 namespace kernelmill::fetcher {
@@ -236,7 +237,7 @@ class ImportsTest : public WalkHistoryTest {
   void WalkFrom(const std::string& head, const FakeObjects::Files& files,
                 std::vector<std::string> at_head) {
     for (const auto& [path, text] : files) {
-      if (absl::EndsWith(path, ".py")) request_.python_files[path] = text;
+      if (ImportedFiles::MayBe(path)) request_.importable_files[path] = text;
     }
     objects_.Commit(head, files);
     objects_.BringCommits(head, 1).IgnoreError();
@@ -309,6 +310,29 @@ TEST_F(ImportsTest, AFileOutsideOfTheHistorysPathsMayBeImportedButIsNotFollowed)
   WalkFrom("3", files, {"a/k.py"});
   ASSERT_EQ(walked_.index.commits_size(), 2);
   EXPECT_THAT(Imports(1, true), ElementsAre("b/k.py @triton.jit\ndef j(): pass\n"));
+}
+
+TEST_F(ImportsTest, ACudaVersionHasTheHeadersThatItIncludesAtItsCommit) {
+  const auto kernel = [](int number) {
+    return absl::StrCat("#include <vector>\n#include \"a.cuh\"\n__global__ void k() {}  // ",
+                        number, "\n");
+  };
+  FakeObjects::Files files = {{"src/k.cu", kernel(1)},
+                              {"src/a.cuh", "#include \"common/b.h\"\n"},
+                              {"include/common/b.h", "#define B 1\n"},
+                              {"include/common/other.h", "#define C 1\n"}};
+  objects_.Commit("1", files);
+  files["include/common/b.h"] = "#define B 2\n";
+  files["include/common/other.h"] = "#define C 2\n";
+  objects_.Commit("2", files);
+  files["src/k.cu"] = kernel(2);
+  WalkFrom("3", files, {"src/k.cu"});
+  ASSERT_EQ(walked_.index.commits_size(), 2);
+  EXPECT_THAT(Imports(0, true), ElementsAre("include/common/b.h #define B 2\n",
+                                            "src/a.cuh #include \"common/b.h\"\n"));
+  EXPECT_THAT(Imports(1, true), ElementsAre("include/common/b.h #define B 1\n",
+                                            "src/a.cuh #include \"common/b.h\"\n"));
+  EXPECT_THAT(objects_.blobs, UnorderedElementsAre(kernel(1), "#define B 1\n"));
 }
 
 TEST_F(ImportsTest, ABoundLeavesOutFartherFiles) {
