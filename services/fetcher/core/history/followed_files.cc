@@ -1,5 +1,6 @@
 #include "services/fetcher/core/history/followed_files.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -12,6 +13,18 @@ namespace {
 absl::string_view FindFolder(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? "" : path.substr(0, slash);
+}
+
+// Returns the first folder of a path; empty at the root.
+absl::string_view FindTop(absl::string_view path) {
+  const size_t slash = path.find('/');
+  return slash == absl::string_view::npos ? "" : path.substr(0, slash);
+}
+
+// Says whether a kernel may go from one path to the other: not between src/ and tests/.
+bool MayHandOver(absl::string_view from, absl::string_view to) {
+  const absl::string_view a = FindTop(from), b = FindTop(to);
+  return a.empty() || b.empty() || a == b;
 }
 
 bool SpeaksOfKernels(absl::string_view path) {
@@ -96,7 +109,7 @@ void FollowedFiles::WalkStep(size_t index) {
   }
   absl::flat_hash_set<std::string> moved_from;
   std::vector<std::string> begin;  // paths that are followed below this step
-  bool added = false;
+  std::vector<absl::string_view> added;
   const auto select = [&](const ChangedFile& file, const std::string& before_path,
                           const std::string& before) {
     v1::HistoryFile& out = selected_[index].emplace_back();
@@ -117,7 +130,7 @@ void FollowedFiles::WalkStep(size_t index) {
       begin.push_back(source->second->path);
       select(file, source->second->path, file.after);
     } else {
-      added = true;
+      added.push_back(file.path);
       select(file, file.path, "");
     }
   }
@@ -125,7 +138,10 @@ void FollowedFiles::WalkStep(size_t index) {
   for (const ChangedFile& file : files) {
     if (file.before.empty() || moved_from.contains(file.path)) continue;
     const bool gone = file.after.empty();
-    if (!gone && (live_.contains(file.path) || !added || ++probed > kMostProbed)) continue;
+    const bool is_origin = std::any_of(added.begin(), added.end(), [&](absl::string_view path) {
+      return MayHandOver(file.path, path);
+    });
+    if (!gone && (live_.contains(file.path) || !is_origin || ++probed > kMostProbed)) continue;
     if (!WasMarked(file)) continue;
     select(file, file.path, file.before);
     begin.push_back(file.path);

@@ -22,8 +22,9 @@ namespace kernelmill::fetcher {
 // the others that a commit changes where it adds a followed file, since a kernel may have come from
 // one of them. A probe that may hold a kernel is followed from there on. A file far from all that
 // are followed is not probed, unless its path speaks of kernels: of some 560 such probes in
-// eight repositories none held one. A kernel that was taken out of a file which stays, without
-// going into a new file, is not found.
+// eight repositories none held one. Nor is one of another top folder than the new files: in twelve
+// repositories none of 312 handed a kernel over, and 4 of 1,408 others did. A kernel that was taken
+// out of a file which stays, without going into a new file, is not found.
 class FollowedFiles {
  public:
   // `steps`: the newest first. Must outlive this object.

@@ -185,6 +185,21 @@ TEST_F(WalkHistoryTest, ProbesTheFilesBesideANewOneForTheOriginOfItsKernels) {
               ElementsAre("3 both.py", "3 k.py added", "2 both.py", "1 both.py added"));
 }
 
+TEST_F(WalkHistoryTest, ProbesNoFileOfAnotherTopFolderBesideANewOne) {
+  FakeObjects::Files files = {{"src/a.py", "a 1"},
+                              {"tests/b.py", "b 1"},
+                              {"root.py", "root 1"},
+                              {"tests/with_kernel.py", Kernel(7)}};
+  objects_.Commit("1", files);
+  files["src/a.py"] = "a 2";
+  files["tests/b.py"] = "b 2";
+  files["root.py"] = "root 2";
+  files["src/ops/k.py"] = Kernel(1);
+  objects_.Commit("2", files);
+  Walk("2", {"src/ops/k.py", "tests/with_kernel.py"});
+  EXPECT_THAT(objects_.blobs, UnorderedElementsAre("a 1", "root 1", Kernel(1), Kernel(7)));
+}
+
 TEST_F(WalkHistoryTest, ProbesAFileBesideManyNewOnesAtBothEndsFirst) {
   FakeObjects::Files files = {{"host.py", "host 0"}, {"from.py", Kernel(0)}};
   std::vector<std::string> paths;
