@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernelmill.capture import fragment
+
 NODES = re.compile(r"^# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?)\], Original ATen: \[(.*?)\]")
 CALL = re.compile(r"\b((?:extern_kernels|aten|torch\.ops)\.[A-Za-z_][\w.]*)\(")
 LAUNCH = re.compile(r"^\s*(\w+)\.run\(")
@@ -21,13 +23,15 @@ CACHED = re.compile(r"^(\s*# kernel path: ).*/(\w+/\w+\.py)$", re.MULTILINE)
 
 @dataclass
 class Kernel:
-    """A Triton kernel in a wrapper: `text` is the module that the wrapper compiles. `nodes` and `operators` are those of all launches."""
+    """A Triton kernel in a wrapper: `text` is the module that the wrapper compiles. `nodes` and `operators` are those of its fragment; without
+    one, as in old versions, all that TorchInductor names at the kernel and at its launches."""
 
     name: str
     text: str
     nodes: list[str] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     launches: int = 0
+    fragment: fragment.Fragment | None = None
 
     @property
     def sha256(self) -> str:
@@ -69,7 +73,13 @@ def read_wrapper(code: str) -> Wrapper:
         text = text.replace(kernel.text, "")
     text = LIBRARY_ALIASES.sub("", text)
     _add_launches(lines, {kernel.name: kernel for kernel in kernels})
-    return Wrapper(kernels, Counter(CALL.findall(text)))
+    calls = Counter(CALL.findall(text))
+    called = {fragment.shorten(name.replace("extern_kernels.", "aten.")) for name in calls}
+    for kernel in kernels:
+        if kernel.fragment is not None:
+            part = fragment.find_part(kernel.fragment, kernel.name, called)
+            kernel.nodes, kernel.operators = part.nodes, part.operators
+    return Wrapper(kernels, calls)
 
 
 def shorten_paths(code: str) -> str:
@@ -116,13 +126,14 @@ def _read_kernel(statement: ast.stmt, lines: list[str]) -> Kernel | None:
     if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
         return None
     kernel = Kernel(target.id, text.value)
-    at = statement.lineno - 2
-    while at >= 0 and (lines[at].startswith("#") or not lines[at].strip()):
-        match = NODES.match(lines[at])
-        if match:
+    end = statement.lineno - 1
+    begin = end
+    while begin > 0 and (lines[begin - 1].startswith("#") or not lines[begin - 1].strip()):
+        begin -= 1
+    kernel.fragment = fragment.read_fragment(lines[begin:end])
+    for line in lines[begin:end]:
+        if match := NODES.match(line):
             kernel.add_origin(match)
-            break
-        at -= 1
     return kernel
 
 
