@@ -17,7 +17,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from kernelmill.capture import check, command, debug_folder, graph_text, inputs, models, processes, tracing, wrapper_text  # noqa: E402
+from kernelmill.capture import alone, check, command, debug_folder, graph_text, inputs, models, processes, tracing, wrapper_text  # noqa: E402
 from kernelmill.errors import RequestError  # noqa: E402
 
 DEBUG = ROOT / "tests/data/inductor/graphs/torch_compile_debug"
@@ -474,8 +474,10 @@ class TracerTest(unittest.TestCase):
 
 class CheckTest(Folder):
     def test_a_check_replaces_that_of_the_same_device(self):
-        (self.folder / "graph.json").write_text(json.dumps({"checks": [{"status": "ok", "device": "cpu"}]}))
+        waiting = {"status": "not_run", "device": None, "message": "kernelmill capture --check was not run"}
+        (self.folder / "graph.json").write_text(json.dumps({"checks": [{"status": "ok", "device": "cpu"}, waiting]}))
         self.assertFalse(check.is_checked(self.folder))
+        self.assertEqual((check.read_status(self.folder), check.read_text_status(self.folder)), ("not_checked", "ok"))
         for status in ("error", "close"):
             check.add_check(self.folder, {"status": status, "device": "H100"})
         self.assertEqual(json.loads((self.folder / "graph.json").read_text())["checks"],
@@ -495,7 +497,19 @@ class CheckTest(Folder):
             with contextlib.redirect_stdout(io.StringIO()) as said:
                 command.check_all(self.folder, options)
         self.assertEqual(labels, ["b", "c", "a"])
-        self.assertEqual(json.loads(said.getvalue()), {"not_reached": 3})
+        self.assertEqual(json.loads(said.getvalue()), {"not_checked": 3})
+        [left] = json.loads((self.folder / "a/graph.json").read_text())["checks"]
+        self.assertEqual((left["status"], left["message"]), ("not_run", "the deadline of kernelmill capture --check came before"))
+
+    @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+    def test_a_check_that_crashes_leaves_the_run_of_the_text(self):
+        (self.folder / "graph.json").write_text(json.dumps({"checks": [{"status": "ok", "device": "cuda"}]}))
+        (self.folder / "output_code.py").write_text("")
+        options = {"workers": 1, "seconds": 9, "memory": 8, "deadline": 0, "json": True}
+        with unittest.mock.patch.object(check, "check_graph", lambda _folder: os._exit(3)), contextlib.redirect_stdout(io.StringIO()), \
+                contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(command.check_all(self.folder, options), 1)
+        self.assertEqual([each["status"] for each in json.loads((self.folder / "graph.json").read_text())["checks"]], ["ok", "error"])
 
     @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
     def test_results_without_a_finite_number_say_nothing(self):
@@ -569,6 +583,33 @@ class Graph(torch.nn.Module):
     def forward(self, {names}):
         {body}
 """
+
+
+@unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
+class AloneTest(Folder):
+    """A text in a process by itself."""
+
+    def check(self, body, shape=("2", "3")):
+        path = self.folder / "graph.py"
+        path.write_text(SIMPLE.format(inputs="0, ", names="a", body=body))
+        return alone.check_text(path, [{"shape": list(shape), "dtype": "float32"}], "h100")
+
+    def test_results_like_the_traces_are_ok(self):
+        self.assertEqual(self.check("return (a + 1,)"), {"status": "ok", "device": "cpu", "message": ""})
+        self.assertEqual(self.check("return (a + 1,)", ("3", "2"))["message"], "result 0 is float32 ['2', '3']")
+
+    def test_what_only_this_process_defines_is_missed(self):
+        import torch
+
+        library = torch.library.Library("alone_test", "DEF")
+        library.define("twice(Tensor a) -> Tensor")
+        library.impl("twice", lambda a: a * 2, "CPU")
+        found = self.check("return (torch.ops.alone_test.twice(a),)")
+        self.assertEqual(found["status"], "error")
+        self.assertIn("alone_test", found["message"])
+
+    def test_a_process_that_dies_is_an_error(self):
+        self.assertEqual(self.check("import os; os._exit(7)")["message"], "the process ended with 7: it said nothing")
 
 
 @unittest.skipUnless(HAS_TORCH, "torch and Triton are not installed")
@@ -737,7 +778,12 @@ class CaptureTest(unittest.TestCase):
             self.assertEqual([each["name"] for each in self.about("norm", phase)["operators"] if "." not in each["name"]], [])
 
     def test_the_graphs_text_ran_alone(self):
-        self.assertEqual(self.summary["checks"], {"ok": self.summary["counts"]["graphs"]})
+        self.assertEqual(self.summary["texts"], {"ok": self.summary["counts"]["graphs"]})
+
+    def test_a_wrapper_that_was_not_run_says_why(self):
+        self.assertEqual(self.summary["checks"], {"not_checked": self.summary["counts"]["graphs"]})
+        self.assertEqual(self.about("norm", "inference")["checks"][1:],
+                         [{"status": "not_run", "device": None, "message": "the code was generated without a GPU"}])
 
     def test_training_has_a_forward_and_a_backward_graph(self):
         for phase in ("forward", "backward"):
@@ -754,7 +800,7 @@ class CaptureTest(unittest.TestCase):
     def test_attention_is_products_and_a_softmax(self):
         about = self.about("attention", "inference")
         self.assertIn("extern_kernels.bmm", [each["name"] for each in about["calls"]])
-        self.assertIn("aten._safe_softmax", [name for kernel in about["kernels"] for name in kernel["operators"]])
+        self.assertIn("aten.exp", [name for kernel in about["kernels"] for name in kernel["operators"]])
 
     def test_what_is_captured_is_not_captured_again(self):
         before = {path: path.stat().st_mtime_ns for path in (self.folder / "out").rglob("graph.json")}

@@ -8,15 +8,17 @@ import contextlib
 import importlib.util
 import json
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
-from kernelmill.capture import graph_text, inputs, tracing, wrapper_text
+from kernelmill.capture import alone, graph_text, inputs, tracing, wrapper_text
 
 # The largest difference that counts as close, relative to the largest number of a result: sums in another order, a few units in the
 # last place of the type for each of many steps.
 TOLERANCES = {"float64": 1e-9, "float32": 1e-3, "float16": 2e-2, "bfloat16": 5e-2}
 RANDOM = ("inductor_seeds", "inductor_random", "inductor_randint", ".rand.", ".randn.", "bernoulli", "native_dropout", "randint")
-WORDS = ("exact", "close", "different", "error", "not_run")
+NOT_CHECKED = "not_checked"
+UNNAMED = "gpu"  # the device of a check that its process could not name; the run of a graph's text has one of alone.PLACES
 
 
 def list_graphs(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -34,9 +36,9 @@ def check_graph(folder: pathlib.Path) -> dict[str, Any]:
 
 
 def add_check(folder: pathlib.Path, check: dict[str, Any]) -> dict[str, Any]:
-    """Adds a check to a graph's description; an earlier one on the same device goes."""
+    """Adds a check to a graph's description; an earlier one on the same device goes, and so does one that was not run."""
     about = json.loads((folder / tracing.ABOUT).read_text())
-    others = [each for each in about["checks"] if each.get("device") != check["device"]]
+    others = [each for each in about["checks"] if each.get("device") not in (None, check["device"])]
     about["checks"] = [*others, check]
     temporary = folder / (tracing.ABOUT + ".new")
     temporary.write_text(json.dumps(about, indent=1) + "\n")
@@ -49,7 +51,7 @@ def _device() -> str:
 
     with contextlib.suppress(Exception):
         return str(torch.cuda.get_device_name(0))
-    return "cuda"
+    return UNNAMED
 
 
 def _compare_here(folder: pathlib.Path) -> dict[str, Any]:
@@ -159,10 +161,19 @@ def _difference(one: Any, other: Any) -> float:
 
 def is_checked(folder: pathlib.Path) -> bool:
     """Says whether a graph's wrapper was run."""
-    return any(each["status"] in WORDS and each.get("device") != "cpu" for each in json.loads((folder / tracing.ABOUT).read_text())["checks"])
+    return read_status(folder) != NOT_CHECKED
 
 
 def read_status(folder: pathlib.Path) -> str:
-    """Returns the status of a graph's last check."""
+    """Returns the status of a graph's wrapper: that of its last check, or not_checked."""
+    return _last_status(folder, lambda device: device not in (None, *alone.PLACES))
+
+
+def read_text_status(folder: pathlib.Path) -> str:
+    """Returns the status of a graph's text, run by itself, or not_checked."""
+    return _last_status(folder, lambda device: device in alone.PLACES)
+
+
+def _last_status(folder: pathlib.Path, is_asked: Callable[[Any], bool]) -> str:
     checks = json.loads((folder / tracing.ABOUT).read_text())["checks"]
-    return str(checks[-1]["status"]) if checks else "not_run"
+    return str(([each["status"] for each in checks if is_asked(each.get("device"))] or [NOT_CHECKED])[-1])

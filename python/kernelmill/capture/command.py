@@ -83,7 +83,7 @@ def is_done(result: dict[str, Any] | None, seconds: int) -> bool:
 
 def check_all(out: pathlib.Path, options: dict[str, Any]) -> int:
     """Checks the captures of a folder that have no check on this machine's GPU, the smallest first: a deadline leaves the slowest, which
-    are counted as not_reached."""
+    are counted as not_checked."""
     folders = sorted(check.list_graphs(out), key=lambda folder: (folder / tracing.CODE).stat().st_size)
     if not folders:
         raise RequestError(f"{out} has no capture")
@@ -97,9 +97,12 @@ def check_all(out: pathlib.Path, options: dict[str, Any]) -> int:
     shown = Progress(len(works))
     for work, result in processes.run(list(works), bounds(options)):
         if result["status"] == "failed":
-            result = check.add_check(works[work], {"status": "error", "device": "cuda", "message": f"{result['reason']}: {result['message']}"})
+            result = check.add_check(works[work], {"status": "error", "device": check.UNNAMED, "message": f"{result['reason']}: {result['message']}"})
         shown.show(work.label, result, "")
-    counts = Counter(check.read_status(folder) if check.is_checked(folder) else "not_reached" for folder in folders)
+    for folder in folders:
+        if not check.is_checked(folder):
+            check.add_check(folder, {"status": "not_run", "device": None, "message": "the deadline of kernelmill capture --check came before"})
+    counts = Counter(check.read_status(folder) for folder in folders)
     print(json.dumps(counts) if options["json"] else ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     return FAILED if counts["different"] or counts["error"] else 0
 
@@ -210,8 +213,10 @@ def summarize(out: pathlib.Path) -> dict[str, Any]:
             rows.append({"library": manifest["library"], "model": manifest["model"], "variant": variant, "status": result["status"],
                          "reason": result.get("reason"), "message": result.get("message"), "graphs": len(graphs),
                          "seconds": result.get("seconds")})
-    checks = Counter(check.read_status(folder) for folder in check.list_graphs(out))
-    return {"format": tracing.FORMAT, "counts": dict(counts), "reasons": dict(reasons), "checks": dict(checks), "models": rows}
+    graphs = check.list_graphs(out)
+    texts, checks = (Counter(read(folder) for folder in graphs) for read in (check.read_text_status, check.read_status))
+    return {"format": tracing.FORMAT, "counts": dict(counts), "reasons": dict(reasons), "texts": dict(texts), "checks": dict(checks),
+            "models": rows}
 
 
 def summary_text(summary: dict[str, Any]) -> str:

@@ -79,7 +79,7 @@ def _convert_graph(place: pathlib.Path, code: str, runnable: str, root: pathlib.
              "settings": [{"name": f"{match[1]}.{match[2]}", "value": match[3]} for match in SETTING.finditer(runnable)],
              "versions": versions,
              "device": {"name": gpu[1] if gpu else "", "target": f"{device[1]}:{device[3]}", "multiprocessors": int(device[2]), "real": True},
-             "checks": []}
+             "checks": [tracing.unchecked(True)]}
     (target / tracing.ABOUT).write_text(json.dumps(about, indent=1) + "\n")
     return {"folder": target.name, "phase": phase, "kernels": len(wrapper.kernels), "operators": sum(operators.values())}
 

@@ -167,11 +167,7 @@ def list_operator_modules(body: str) -> list[str]:
 
 def load(path: pathlib.Path, device: str) -> dict[str, Any]:
     """Runs the text of a graph for a device, "cuda" or "cpu". Returns its names."""
-    return load_text(path.read_text(), device)
-
-
-def load_text(text: str, device: str) -> dict[str, Any]:
-    """The same for a text."""
+    text = path.read_text()
     if device == "cpu":
         text = text.replace("device(type='cuda', index=0)", "device(type='cpu')").replace(".to('cuda:0')", "")
     space: dict[str, Any] = {"__name__": "graph"}

@@ -51,7 +51,7 @@ class Built:
 
 
 # The licence of the code that a library's graphs come from.
-LICENSES = {"timm": "Apache-2.0", "torchvision": "BSD-3-Clause", "transformers": "Apache-2.0"}
+LICENSES = {"timm": "Apache-2.0", "torchbench": "BSD-3-Clause", "torchvision": "BSD-3-Clause", "transformers": "Apache-2.0"}
 
 
 def list_models(specs: Iterable[str]) -> tuple[list[Name], list[str]]:
@@ -231,7 +231,11 @@ def _list_torchbench(pattern: str) -> list[Name]:
 def _build_torchbench(name: Name, sizes: Sizes) -> Built:
     from torchbenchmark import load_model_by_name
 
-    made = load_model_by_name(name.model)(test="train" if sizes.training else "eval", device="cpu", batch_size=sizes.batch)
+    test, load = "train" if sizes.training else "eval", load_model_by_name(name.model)
+    try:
+        made = load(test=test, device="cpu", batch_size=sizes.batch)
+    except NotImplementedError:  # it takes its own size alone
+        made = load(test=test, device="cpu")
     module, inputs = made.get_module()
     return Built(module, (), dict(inputs)) if isinstance(inputs, dict) else Built(module, tuple(inputs))
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelmill.capture import graph_text, models, pretended, wrapper_text
+from kernelmill.capture import alone, graph_text, models, pretended, wrapper_text
 
 FORMAT = 1
 MOST_GUARDS = 200
@@ -266,8 +266,8 @@ def _write(name: models.Name, variant: Variant, tracer: Tracer, device: str, fol
         counts[label] += 1
         place = folder / f"{stem}.{number}"
         place.mkdir(parents=True, exist_ok=True)
-        runs = check_text(graph.text, graph.outputs, device)
         (place / GRAPH).write_text(graph.text)
+        runs = alone.check_text(place / GRAPH, graph.outputs, device)
         (place / CODE).write_text(graph.code)
         if tracer.models[graph.frame]:
             (place / "model.py").write_text(tracer.models[graph.frame])
@@ -278,11 +278,17 @@ def _write(name: models.Name, variant: Variant, tracer: Tracer, device: str, fol
                  "training": variant.training, "dynamic": variant.dynamic, "inputs": [each.row for each in graph.inputs],
                  "outputs": graph.outputs, "operators": _pairs(graph.operators), "kernels": [each.row for each in wrapper.kernels],
                  "calls": _pairs(wrapper.calls), "guards": graph.guards, "settings": _describe_settings(variant),
-                 "versions": _describe_versions(torch), "device": _describe_device(device, torch), "checks": [runs]}
+                 "versions": _describe_versions(torch), "device": _describe_device(device, torch), "checks": [runs, unchecked(device == "cuda")]}
         (place / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
         rows.append({"folder": place.name, "phase": graph.phase, "kernels": len(wrapper.kernels),
                      "operators": sum(graph.operators.values())})
     return rows
+
+
+def unchecked(real: bool) -> dict[str, Any]:
+    """Returns the check of a wrapper that was not run, with the reason."""
+    return {"status": "not_run", "device": None,
+            "message": "kernelmill capture --check was not run" if real else "the code was generated without a GPU"}
 
 
 def _pairs(counts: Counter[str]) -> list[dict[str, Any]]:
@@ -308,24 +314,3 @@ def _describe_device(device: str, torch: Any) -> dict[str, Any]:
     properties = torch.cuda.get_device_properties(0)
     return {"name": properties.name, "target": f"cuda:{properties.major}{properties.minor}",
             "multiprocessors": properties.multi_processor_count, "real": device == "cuda"}
-
-
-def check_text(text: str, outputs: list[dict[str, Any]], device: str) -> dict[str, str]:
-    """Runs a graph's text as it was written, alone, and compares the shapes and types of its results with the trace's."""
-    import torch
-
-    place = "cuda" if device == "cuda" else "cpu"
-    try:
-        space = graph_text.load_text(text, place)
-        with torch.no_grad():
-            results = space["Graph"]()(*space["make_inputs"](place))
-    except Exception as error:  # pylint: disable=broad-except  # an operator may refuse random inputs
-        return {"status": "error", "device": place, "message": f"{type(error).__name__}: {error}"[:500]}
-    for number, (result, expected) in enumerate(zip(results, outputs, strict=True)):
-        if not isinstance(result, torch.Tensor) or expected["shape"] is None:
-            continue
-        shape = [str(size) for size in result.shape]
-        dynamic = any(not size.isdigit() for size in expected["shape"])
-        if (shape != expected["shape"] and not dynamic) or str(result.dtype) != f"torch.{expected['dtype']}":
-            return {"status": "different", "device": place, "message": f"result {number} is {result.dtype} {shape}"}
-    return {"status": "ok", "device": place, "message": ""}
