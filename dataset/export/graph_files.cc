@@ -39,6 +39,7 @@ constexpr char kGraphFile[] = "graph.py";
 constexpr char kWrapperFile[] = "output_code.py";
 constexpr char kModelFile[] = "model.py";
 constexpr size_t kMaxAboutBytes = 1 << 20;
+constexpr char kNotRun[] = "not_run";
 constexpr absl::string_view kDocstring = "\"\"\"";
 // The strictest first: where a source has a kernel of test, its rows must not be in train.
 constexpr absl::string_view kSplits[] = {"test", "validation", "train"};
@@ -183,6 +184,7 @@ class SourceGraphs {
     }
     FillIdentity(path, *graph, *wrapper, row);
     CopyTold(&told, row);
+    FillCheck(row);
     FillKernels(kernels->second, row);
     const auto license = licenses_.find(path);
     row->set_license(license == licenses_.end() ? "NOASSERTION" : license->second);
@@ -247,6 +249,19 @@ class SourceGraphs {
     row->mutable_checks()->Swap(told->mutable_checks());
     row->mutable_kernels()->Swap(told->mutable_kernels());
     *row->mutable_device() = std::move(*told->mutable_device());
+  }
+
+  // A row whose wrapper no check names gets one that says so. The run of the graph's text has the
+  // device cpu or cuda; a check of the wrapper has the name of the device.
+  static void FillCheck(v1::GraphRow* row) {
+    for (const v1::GraphRow::Check& check : row->checks()) {
+      const std::string& device = check.device();
+      const bool of_text = device.empty() || device == "cpu" || device == "cuda";
+      if (check.status() == kNotRun || !of_text) return;
+    }
+    v1::GraphRow::Check* const check = row->add_checks();
+    check->set_status(kNotRun);
+    check->set_message("graph.json has no check of the wrapper");
   }
 
   // The facts in the ledger replace those that the capture states.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/testing/export_fixture.h"
@@ -86,6 +87,26 @@ TEST_F(GraphFilesTest, ARowHasTheGraphItsWrapperAndTheKernelsByTheirIds) {
   EXPECT_EQ(row["inputs"][0]["shape"][1], "s0");
   EXPECT_EQ(row["inputs"][1]["value"], "4");
   EXPECT_EQ(row["device"]["target"], "cuda:90");
+}
+
+TEST_F(GraphFilesTest, ARowWhoseWrapperWasNotCheckedSaysSo) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json checks = Lines("pytorch_triton.jsonl").at(0)["checks"];
+  ASSERT_THAT(checks, SizeIs(2));
+  EXPECT_EQ(checks[0]["status"], "ok");
+  EXPECT_EQ(checks[1]["status"], "not_run");
+  EXPECT_EQ(checks[1]["message"], "graph.json has no check of the wrapper");
+}
+
+TEST_F(GraphFilesTest, ACheckOfTheWrapperIsTheOnlyOne) {
+  AddText("b.0/graph.py", "class Graph:\n    x = 2\n");
+  AddText("b.0/graph.json",
+          absl::StrReplaceAll(kAbout, {{R"("status": "ok", "device": "cpu")",
+                                        R"("status": "close", "device": "NVIDIA H100")"}}));
+  ASSERT_THAT(Export(), IsOk());
+  const Json checks = Lines("pytorch_triton.jsonl").at(1)["checks"];
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_EQ(checks[0]["status"], "close");
 }
 
 // Others wrote graph.json: what it says of licence and split is passed over.
