@@ -219,6 +219,8 @@ v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kerne
   if (is_method || used.contains(kernel.name()) || used.contains(kernel.qualname())) {
     return v1::KERNEL_ROLE_DEVICE;
   }
+  const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+  if (language != nullptr && language->runs_by_call) return v1::KERNEL_ROLE_KERNEL;
   const bool works_alone = std::any_of(
       kernel.calls().begin(), kernel.calls().end(),
       [](const std::string& call) { return LastPart(call) == "program_id" || Stores(call); });

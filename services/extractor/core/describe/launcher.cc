@@ -194,7 +194,8 @@ class Launches::Finder {
       const NodeId callee = LaunchedCallee(tree_, function);
       if (callee != kNoNode) Add(references_.Follow(callee), call.node);
     }
-    if (!called_.empty()) {
+    // A kernel that calls another one uses it as a function of the device.
+    if (!called_.empty() && !IsInKernel(references_.FunctionAround(call.node))) {
       for (const NodeId definition : references_.FunctionsCalled(call.node)) {
         if (called_.contains(definition)) AddHost(references_.MakeKey(definition), call.node);
       }

@@ -219,6 +219,19 @@ TEST(DetectionRowsTest, RolesSayWhatIsLaunchedAndWhatIsCalled) {
   EXPECT_EQ(GetRole(shard, "alone"), "KERNEL");
 }
 
+// NKI: a kernel is called as any function is, and returns its result
+TEST(DetectionRowsTest, AFunctionOfALanguageThatRunsByCallIsAKernelUnlessAnotherCallsIt) {
+  const v1::KernelShard shard = Extract(
+      "from neuronxcc import nki\n"
+      "@nki.jit\ndef alone(x):\n    return x\n"
+      "@nki.jit\ndef outer(x):\n    return inner(x)\n"
+      "@nki.jit\ndef inner(x):\n    return x\n",
+      {"nki"});
+  EXPECT_EQ(GetRole(shard, "alone"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "outer"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "inner"), "DEVICE");
+}
+
 // Pallas: undecorated functions passed to `pl.pallas_call` / `plgpu.kernel`, nested `@pl.when`
 TEST(DetectionRowsTest, PallasFunctionsThatAreArguments) {
   const v1::KernelShard shard = Extract(
