@@ -6,7 +6,9 @@ that of a quiet run, and the ledger must add up. Only what a supervisor does by 
 what ended, and repairs a store that says that it is damaged. The sequence of faults follows from the seed; the
 moments at which they meet the job do not, quite.
 
-usage: random_loop.py [--seed N] [--minutes M]
+usage: random_loop.py [--seed N] [--minutes M] [--job JOB.yaml [--quiet DATASET]]
+
+--job: a job of real repositories in place of made ones, again and again; --quiet: its dataset, if there is one.
 """
 
 import argparse
@@ -32,13 +34,9 @@ import workload
 WORKERS = ("fetcher", "extractor", "extractor", "validator", "deduplicator")
 LEASE_TTL = 1.5
 DRAIN_SECONDS = 5
-DISK_MEGABYTES = 384
-LIMIT_MEGABYTES = 96  # a repair needs as much room as the store takes
 KEPT_JOBS = 5  # older ones are deleted, as a user deletes them: a store drops nothing of a dataset that is held
-FAULTS_PER_JOB = 12
 START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
-JOB_SECONDS = 180  # for a job to end once the faults are over
 RESTART_SECONDS = 0.5  # from one process to the next
 JUMP_NS = 3600 * 10**9
 MOST_DAMAGED = 1  # how often the store may be damaged during a job, which begins again twice and then fails
@@ -59,14 +57,14 @@ class Loop:
     """One long-lived cluster, and job after job on it. Not thread-safe: one fault at a time begins; those
     that last end when their time comes, whatever else has begun."""
 
-    def __init__(self, stack, seed):
+    def __init__(self, stack, seed, minutes, work):
         self.random = random.Random(seed)
         self.network = lab.Network()
-        self.workload = workload.Workload(stack, "0.0.0.0", lab.HUB)
+        self.workload = work
         self.folder = self.workload.folder
         self.shim = shims.Shim(self.folder / "shim")
-        self.shim.file_delay_us = 15_000
-        self.disks = {name: lab.SmallDisk(self.folder / f"cluster/{name}", DISK_MEGABYTES)
+        self.shim.file_delay_us = work.FILE_DELAY_US
+        self.disks = {name: lab.SmallDisk(self.folder / f"cluster/{name}", work.DISK_MEGABYTES)
                       for name in ("store", "coordinator")}
         for disk in self.disks.values():
             stack.callback(disk.close)
@@ -75,7 +73,7 @@ class Loop:
         self.cluster = stack.enter_context(
             clusters.ChaosCluster(self.folder / "cluster", LEASE_TTL, self.shim, self.network.place))
         # Jobs follow each other for hours: without a limit a repair would have no room in the end.
-        self.cluster.store.flags += ["--limit-bytes", str(LIMIT_MEGABYTES << 20)]
+        self.cluster.store.flags += ["--limit-bytes", str(work.LIMIT_MEGABYTES << 20)]
         self.cluster.coordinator.flags += ["--store", self.cluster.store.address]  # it releases the hold of the old job
         for role in WORKERS:
             self.cluster.add_worker(role)
@@ -97,6 +95,7 @@ class Loop:
         self.damaged = 0  # how often in this job
         self.now = self.cluster.coordinator.program
         self.began = time.monotonic()
+        self.until = self.began + 60 * minutes
 
     # -- faults
 
@@ -273,8 +272,8 @@ class Loop:
         submission = self.cluster.submit(self.workload.job, out, f"submit-{self.jobs}")
         faults = 0
         try:
-            while submission.running() and faults < FAULTS_PER_JOB:
-                time.sleep(self.random.uniform(0.02, 0.6))
+            while submission.running() and faults < self.workload.FAULTS_PER_JOB and time.monotonic() < self.until:
+                time.sleep(self.random.uniform(*self.workload.PAUSE_SECONDS))
                 self.end_due()
                 self.revive()
                 self.strike()
@@ -295,7 +294,7 @@ class Loop:
             self.revive()
             return not submission.running()
         try:
-            harness.wait_until(ended, "the job to end", JOB_SECONDS, pause=0.1)
+            harness.wait_until(ended, "the job to end", self.workload.JOB_SECONDS, pause=0.1)
         except HumanNeeded:
             raise
         except AssertionError as error:
@@ -318,7 +317,7 @@ class Loop:
         self.counts["retry, for a dataset that lost a part"] += 1
         self.await_all()
         self.cluster.client("retry", submission.job, "--wait", "--out", submission.out, "--reconnect-seconds", 60,
-                            timeout=JOB_SECONDS)
+                            timeout=self.workload.JOB_SECONDS)
 
     def check(self, submission):
         """The client may have given up on a store that was away while it exported: then we export."""
@@ -398,16 +397,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--job", type=pathlib.Path)
+    parser.add_argument("--quiet", type=pathlib.Path)
     flags = parser.parse_args()
-    sys.argv = [sys.argv[0], "--seed", str(flags.seed), "--minutes", str(flags.minutes)]
+    sys.argv += ["--seed", str(flags.seed)]  # the namespaces' program has the same
     lab.enter()
     print(f"seed {flags.seed}: replay with --seed {flags.seed}", flush=True)
     with contextlib.ExitStack() as stack:
-        loop = Loop(stack, flags.seed)
+        made = workload.RealWorkload(stack, flags.job, flags.quiet) if flags.job else None
+        loop = Loop(stack, flags.seed, flags.minutes, made or workload.Workload(stack, "0.0.0.0", lab.HUB))
         try:
-            until = time.monotonic() + 60 * flags.minutes
             loop.end_old_job()
-            while time.monotonic() < until:
+            while time.monotonic() < loop.until:
                 loop.run_job()
         except BaseException:
             loop.human += loop.lost + loop.differing == 0 and not isinstance(sys.exc_info()[1], KeyboardInterrupt)

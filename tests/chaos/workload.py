@@ -56,6 +56,11 @@ def job_text(url, folders=range(FOLDERS), name="chaos"):
 
 class Workload:
     """The sources, served on a web server, and the dataset of a quiet run."""
+    DISK_MEGABYTES = 384
+    LIMIT_MEGABYTES = 96  # a repair needs as much room as the store takes
+    FILE_DELAY_US = 15_000
+    FAULTS_PER_JOB, PAUSE_SECONDS = 12, (0.02, 0.6)
+    JOB_SECONDS = 180  # for a job to end once the faults are over
 
     def __init__(self, stack, host="127.0.0.1", url_host=None):
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernelmill-chaos-")))
@@ -91,6 +96,26 @@ class Workload:
         ours, theirs = harness.tree_hashes(out), harness.tree_hashes(self.quiet)
         assert ours == theirs, f"{ours} is not {theirs}"
         check_ledger(out)
+
+
+class RealWorkload(Workload):
+    """A job file of real repositories, and its dataset: that of a quiet run, or one that was made before. The job stays the
+    same: when it comes again, the store has its results."""
+    DISK_MEGABYTES, LIMIT_MEGABYTES = 3072, 1280
+    FILE_DELAY_US = 0  # real files are slow enough
+    FAULTS_PER_JOB, PAUSE_SECONDS = 1000, (0.5, 8)  # a task of real files takes seconds, and must end now and then
+    JOB_SECONDS = 3600
+
+    def __init__(self, stack, job, quiet=None):
+        self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernelmill-chaos-")))
+        self.job, self.quiet = pathlib.Path(job).resolve(), quiet and pathlib.Path(quiet).resolve()
+
+    def renew(self, salt=0):
+        if self.quiet is None:
+            self.quiet = self.folder / "quiet"
+            harness.crawl(self.job, self.quiet, self.folder / "quiet-data", "--workers", "2", timeout=self.JOB_SECONDS)
+            shutil.rmtree(self.folder / "quiet-data")
+        check_ledger(self.quiet)
 
 
 def report_of(out):
