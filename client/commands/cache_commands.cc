@@ -36,7 +36,7 @@ namespace kernelmill::client {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // A part of the data folder.
 struct Part {
@@ -74,7 +74,7 @@ struct PartSize {
   int64_t bytes = 0;
 };
 
-std::vector<PartSize> Measure(const std::string& data_dir) {
+std::vector<PartSize> MeasureParts(const std::string& data_dir) {
   std::vector<PartSize> sizes;
   std::set<std::string> known;
   for (const Part& part : kParts) {
@@ -158,10 +158,10 @@ absl::StatusOr<int> CacheSize(const std::string& data_dir, Console& console) {
         absl::StrCat(data_dir, ": there is no such folder; a crawl makes it"));
   }
   const bool in_use = absl::IsFailedPrecondition(DataLock::Take(data_dir).status());
-  Json json = {{"data", data_dir}, {"parts", Json::array()}};
+  OrderedJson json = {{"data", data_dir}, {"parts", OrderedJson::array()}};
   std::string text = absl::StrCat(data_dir, "\n");
   int64_t all = 0;
-  for (const PartSize& size : Measure(data_dir)) {
+  for (const PartSize& size : MeasureParts(data_dir)) {
     all += size.bytes;
     const char* const folder = size.part == nullptr ? "other" : size.part->folder;
     json["parts"].push_back({{"part", folder}, {"bytes", size.bytes}});
@@ -209,7 +209,7 @@ absl::StatusOr<int> CacheClear(const std::string& data_dir, bool yes,
   // Held until the end, so that no crawl starts on a folder that disappears.
   ASSIGN_OR_RETURN(const DataLock lock, DataLock::Take(data_dir));
   int64_t bytes = 0;
-  for (const PartSize& size : Measure(data_dir)) {
+  for (const PartSize& size : MeasureParts(data_dir)) {
     if (size.part != nullptr && size.part->cleared) bytes += size.bytes;
   }
   if (!yes && !CanAsk()) {

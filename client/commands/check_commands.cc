@@ -32,9 +32,9 @@
 namespace kernelmill::client {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr absl::Duration kStopGrace = absl::Seconds(5);
+constexpr absl::Duration kCheckGrace = absl::Seconds(5);
 // Sources that are resolved at a time: the threads wait for hosts and use no processor.
 constexpr int kResolveThreads = 8;
 
@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<ResolvedSource>> Resolve(const EmbeddedCluster::Optio
   absl::StatusOr<std::vector<ResolvedSource>> sources = ResolveSources(*embedded, spec, options);
   console.EndProgress();
   // A call to a host may still run. Its memory is freed with the process.
-  if (!embedded->Stop(kStopGrace) || !sources.ok()) static_cast<void>(embedded.release());
+  if (!embedded->Stop(kCheckGrace) || !sources.ok()) static_cast<void>(embedded.release());
   return sources;
 }
 
@@ -83,7 +83,7 @@ std::string ErrorText(const absl::Status& status) {
   return absl::StrCat(absl::StatusCodeToString(status.code()), ": ", ErrorLine(status));
 }
 
-Json ErrorJson(const absl::Status& status) {
+OrderedJson ErrorJson(const absl::Status& status) {
   if (status.ok()) return nullptr;
   return {{"code", absl::StatusCodeToString(status.code())}, {"message", ErrorLine(status)}};
 }
@@ -107,16 +107,16 @@ std::string GetVersion(const v1::Source& source) {
   return source.has_git() ? source.ref() : absl::StrCat("sha256:", source.sha256());
 }
 
-Json SourceJson(const ResolvedSource& resolved) {
+OrderedJson SourceJson(const ResolvedSource& resolved) {
   const auto [kind, origin] = GetOrigin(resolved.source);
-  Json json = {{"name", ShownName(resolved.source)},
-               {"kind", kind},
-               {"origin", origin},
-               {"version", nullptr},
-               {"from", nullptr},
-               {"files", nullptr},
-               {"bytes", nullptr},
-               {"error", ErrorJson(resolved.status)}};
+  OrderedJson json = {{"name", ShownName(resolved.source)},
+                      {"kind", kind},
+                      {"origin", origin},
+                      {"version", nullptr},
+                      {"from", nullptr},
+                      {"files", nullptr},
+                      {"bytes", nullptr},
+                      {"error", ErrorJson(resolved.status)}};
   if (!resolved.status.ok()) return json;
   json["version"] = GetVersion(resolved.source);
   json["from"] = FromWord(resolved.from);
@@ -248,7 +248,7 @@ std::string RemoteText(const SourceChecks& checks) {
 
 // Prints the failed sources, what was checked, and what was not; with --json as events.
 void PrintChecks(const SourceChecks& checks, bool online, Console& console) {
-  const auto event = [&](const char* type, const Json& json, const std::string& text) {
+  const auto event = [&](const char* type, const OrderedJson& json, const std::string& text) {
     console.json() ? console.Event(type, json) : console.Note(text);
   };
   for (const auto& [source, status] : checks.failed) {
@@ -314,7 +314,7 @@ absl::StatusOr<int> DryRun(const CrawlOptions& options, const v1::JobSpec& spec,
     console.Note("nothing was fetched (--dry-run)");
     return exit_code;
   }
-  Json json = {{"job", spec.name()}, {"sources", Json::array()}};
+  OrderedJson json = {{"job", spec.name()}, {"sources", OrderedJson::array()}};
   for (const ResolvedSource& one : sources) json["sources"].push_back(SourceJson(one));
   json["failed"] = sums.failed;
   json["exit"] = exit_code;

@@ -36,7 +36,7 @@
 namespace kernelmill::client {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Returns the name of the user of this process; empty if it has none.
 std::string GetUserName() {
@@ -46,7 +46,7 @@ std::string GetUserName() {
   return name == nullptr ? "" : name;
 }
 
-Json KernelJson(const FlaggedKernel& flagged) {
+OrderedJson KernelJson(const FlaggedKernel& flagged) {
   const v1::Kernel& kernel = flagged.kernel;
   return {{"id", kernel.id()},
           {"repository", flagged.repository},
@@ -57,7 +57,7 @@ Json KernelJson(const FlaggedKernel& flagged) {
           {"sha256", kernel.sha256()}};
 }
 
-Json DecisionJson(const v1::Review* review) {
+OrderedJson DecisionJson(const v1::Review* review) {
   if (review == nullptr) return nullptr;
   return {{"decision", review->decision() == v1::REVIEW_DECISION_ACCEPT ? "accept" : "reject"},
           {"who", review->who()},
@@ -65,12 +65,12 @@ Json DecisionJson(const v1::Review* review) {
           {"date", review->date()}};
 }
 
-Json ItemJson(const FlaggedItem& item, const v1::Review* review) {
-  Json json = {{"id", item.id},
-               {"flag", item.flag},
-               {"value", item.value},
-               {"summary", item.summary},
-               {"kernels", Json::array()}};
+OrderedJson ItemJson(const FlaggedItem& item, const v1::Review* review) {
+  OrderedJson json = {{"id", item.id},
+                      {"flag", item.flag},
+                      {"value", item.value},
+                      {"summary", item.summary},
+                      {"kernels", OrderedJson::array()}};
   for (const FlaggedKernel& kernel : item.kernels) json["kernels"].push_back(KernelJson(kernel));
   json["decision"] = DecisionJson(review);
   return json;

@@ -41,7 +41,7 @@ namespace {
 using dataset::Json;
 
 constexpr int64_t kMaxFileBytes = 8 << 20;  // the limit of the services on one call
-constexpr int64_t kMaxReportBytes = 256 << 20;
+constexpr int64_t kMaxMatchedReportBytes = 256 << 20;
 constexpr size_t kMaxFolderBytes = 256 << 20;
 
 // A file to compare.
@@ -109,7 +109,7 @@ class DatasetCluster {
 // Returns the digest in the export's report.
 absl::StatusOr<cas::Digest> ReadDigest(const std::string& out_dir) {
   const std::string path = out_dir + "/report.json";
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxReportBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxMatchedReportBytes));
   const Json report = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const bool named = report.is_object() && report.contains("dataset");
   if (named && report["dataset"].is_string()) {

@@ -17,7 +17,7 @@ namespace {
 constexpr absl::Duration kWindow = absl::Minutes(1);
 constexpr int64_t kWindowTasks = 16;
 // Before that an estimate says nothing.
-constexpr int64_t kFewTasks = 3;
+constexpr int64_t kFewestTasks = 3;
 constexpr absl::Duration kShort = absl::Seconds(2);
 
 constexpr double kStep = 0.3;
@@ -50,7 +50,7 @@ void TimeLeft::Update(int64_t finished, int64_t total, bool total_known, absl::T
 void TimeLeft::Estimate(absl::Time now) {
   const int64_t finished = samples_.back().second;
   const absl::Duration time = now - samples_.front().first;
-  if (finished - first_ < kFewTasks || time < kShort) return;
+  if (finished - first_ < kFewestTasks || time < kShort) return;
   rate_ = static_cast<double>(finished - samples_.front().second) / absl::ToDoubleSeconds(time);
   if (rate_ <= 0) return;
   const absl::Duration left = absl::Seconds(static_cast<double>(total_ - finished) / rate_);

@@ -21,17 +21,17 @@
 namespace kernelmill::client {
 namespace {
 
-constexpr int kBarWidth = 40;
+constexpr int kTimelineWidth = 40;
 constexpr size_t kSlowest = 10;
 
 // The chart of one stage.
 struct StageChart {
   int64_t tasks = 0, attempts = 0;
   std::vector<int64_t> queued, lookup, run, store;  // microseconds
-  std::string bar = std::string(kBarWidth, ' ');
+  std::string bar = std::string(kTimelineWidth, ' ');
 };
 
-// A painter of times on bars of kBarWidth columns.
+// A painter of times on bars of kTimelineWidth columns.
 class Bars {
  public:
   Bars(int64_t begin_ms, int64_t end_ms) : begin_ms_(begin_ms), span_ms_(end_ms - begin_ms) {}
@@ -47,8 +47,8 @@ class Bars {
   // Returns the column of a time; times outside of the span get the first or the last one.
   int ToColumn(int64_t ms) const {
     if (span_ms_ <= 0) return 0;
-    const int64_t column = (ms - begin_ms_) * kBarWidth / (span_ms_ + 1);
-    return static_cast<int>(std::clamp<int64_t>(column, 0, kBarWidth - 1));
+    const int64_t column = (ms - begin_ms_) * kTimelineWidth / (span_ms_ + 1);
+    return static_cast<int>(std::clamp<int64_t>(column, 0, kTimelineWidth - 1));
   }
 
   const int64_t begin_ms_, span_ms_;
@@ -312,7 +312,7 @@ std::string TimelineText(const Timeline& timeline) {
                    ShortMicros((timeline.end_ms() - timeline.begin_ms()) * 1000), "\n");
   absl::StrAppendFormat(&text, "%-9s %7s %7s  %-20s %-20s %-20s %-20s |%s|\n", "stage", "tasks",
                         "tries", "queued p50/p95/max", "lookup", "run", "store",
-                        "= ran   . waited" + std::string(kBarWidth - 16, ' '));
+                        "= ran   . waited" + std::string(kTimelineWidth - 16, ' '));
   for (auto& [stage, chart] : MakeCharts(timeline)) {
     absl::StrAppendFormat(&text, "%-9s %7d %7d  %-20s %-20s %-20s %-20s |%s|\n",
                           timeline.name(stage), chart.tasks, chart.attempts,

@@ -363,7 +363,7 @@ class Comparison {
   DatasetDiff diff_;
 };
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMostRepositories = 40;  // in the table, by the number of changes
 
@@ -479,9 +479,11 @@ std::string ChangeText(const Side& a, const Side& b, const KernelChange& change,
   return text;
 }
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+OrderedJson TextOrNull(const std::string& text) {
+  return text.empty() ? OrderedJson() : OrderedJson(text);
+}
 
-Json SideJson(const Side& side, const Texts& texts) {
+OrderedJson SideJson(const Side& side, const Texts& texts) {
   if (side.kernel == nullptr) return nullptr;
   const ExportedKernel& kernel = *side.kernel;
   const bool of = kernel.of != std::array<char, 16>{};
@@ -497,10 +499,10 @@ Json SideJson(const Side& side, const Texts& texts) {
           {"compiles", TextOrNull(texts.Of(kernel.compiles))},
           {"fate", texts.Of(kernel.fate)},
           {"reason", TextOrNull(texts.Of(kernel.reason))},
-          {"of", of ? Json(Hex(kernel.of)) : Json()}};
+          {"of", of ? OrderedJson(Hex(kernel.of)) : OrderedJson()}};
 }
 
-Json DatasetJson(const ExportedDataset& dataset) {
+OrderedJson DatasetJson(const ExportedDataset& dataset) {
   return {{"folder", dataset.folder},
           {"name", dataset.name},
           {"dataset", dataset.digest},
@@ -508,16 +510,17 @@ Json DatasetJson(const ExportedDataset& dataset) {
 }
 
 // Returns the first line of the JSON form: everything except the single kernels.
-Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff) {
-  Json reasons = Json::array();
+OrderedJson SummaryJson(const ExportedDataset& a, const ExportedDataset& b,
+                        const DatasetDiff& diff) {
+  OrderedJson reasons = OrderedJson::array();
   for (const auto& [key, count] : diff.by_reason) {
     reasons.push_back({{"change", std::string(ChangeName(key.first))},
                        {"reason", key.second},
                        {"kernels", count}});
   }
-  Json repositories = Json::array();
+  OrderedJson repositories = OrderedJson::array();
   for (const auto& [repository, kinds] : diff.by_repository) {
-    Json row = {{"repository", repository}};
+    OrderedJson row = {{"repository", repository}};
     for (const auto& [kind, count] : kinds) row[std::string(ChangeName(kind))] = count;
     repositories.push_back(std::move(row));
   }

@@ -162,8 +162,6 @@ absl::StatusOr<GenerationRow> ParseHead(const Json& row) {
   return parsed;
 }
 
-using Json = nlohmann::json;
-
 constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 constexpr size_t kMaxLineBytes = 32 << 20;
 constexpr size_t kMaxSamples = 200000;

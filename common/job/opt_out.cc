@@ -31,7 +31,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMaxFileBytes = 64 << 20;
+constexpr int64_t kMaxOptOutBytes = 64 << 20;
 
 // Collects the entries of a list, each once, and stops at the first error.
 class OptOutReader {
@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<v1::OptOut>> ParseOptOutList(absl::string_view text,
 }
 
 absl::StatusOr<std::vector<v1::OptOut>> ReadOptOutList(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxOptOutBytes));
   return ParseOptOutList(text, path);
 }
 

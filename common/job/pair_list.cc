@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 // A row's values, by column.
 using Row = std::map<std::string, std::string>;
 
-constexpr int64_t kMaxFileBytes = 64 << 20;
+constexpr int64_t kMaxPairListBytes = 64 << 20;
 
 // Collects the pairs of a list, each once, and stops at the first error.
 class PairReader {
@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<v1::CuratedPair>> ParsePairList(absl::string_view tex
 }
 
 absl::StatusOr<std::vector<v1::CuratedPair>> ReadPairList(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxPairListBytes));
   return ParsePairList(text, path);
 }
 

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMaxFileBytes = 64 << 20;
+constexpr int64_t kMaxRepositoryListBytes = 64 << 20;
 constexpr size_t kMaxRepositories = 100'000;
 // The keys under which programs put a repository. GitHub's own answers have most of them, and their
 // `url` is the API's, so it comes after the keys of git URLs.
@@ -184,7 +184,7 @@ absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_v
 // category, weight and so on.
 absl::StatusOr<std::vector<v1::Source>> ExpandList(const v1::Source& list,
                                                    const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxRepositoryListBytes));
   ASSIGN_OR_RETURN(std::vector<ListedRepository> listed, ParseRepositoryList(text, path));
   std::vector<v1::Source> sources;
   for (ListedRepository& repository : listed) {

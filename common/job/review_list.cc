@@ -22,9 +22,9 @@
 namespace kernelmill::job {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr int64_t kMaxFileBytes = 64 << 20;
+constexpr int64_t kMaxReviewListBytes = 64 << 20;
 
 // Returns whether the text has the form YYYY-MM-DD; the calendar is not checked.
 bool IsDate(absl::string_view text) {
@@ -37,13 +37,13 @@ bool IsDate(absl::string_view text) {
 }
 
 // Returns the text at `key`; empty if there is no such text.
-std::string TextAt(const Json& object, const char* key) {
+std::string TextAt(const OrderedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-void ReadReference(const Json& object, const char* key, v1::KernelReference* reference) {
-  const Json& kernel = object[key];
+void ReadReference(const OrderedJson& object, const char* key, v1::KernelReference* reference) {
+  const OrderedJson& kernel = object[key];
   reference->set_id(TextAt(kernel, "id"));
   reference->set_repository(TextAt(kernel, "repository"));
   reference->set_path(TextAt(kernel, "path"));
@@ -53,7 +53,7 @@ void ReadReference(const Json& object, const char* key, v1::KernelReference* ref
 }
 
 // An unknown word for the decision leaves it unspecified, which CheckReview refuses.
-v1::Review ReadReview(const Json& object) {
+v1::Review ReadReview(const OrderedJson& object) {
   v1::Review review;
   const auto has = [&](const char* key) { return object.contains(key) && object[key].is_object(); };
   if (has("kernel")) ReadReference(object, "kernel", review.mutable_kernel());
@@ -69,8 +69,8 @@ v1::Review ReadReview(const Json& object) {
   return review;
 }
 
-Json ReferenceJson(const v1::KernelReference& reference) {
-  Json json = Json::object();
+OrderedJson ReferenceJson(const v1::KernelReference& reference) {
+  OrderedJson json = OrderedJson::object();
   if (!reference.id().empty()) json["id"] = reference.id();
   if (!reference.repository().empty()) json["repository"] = reference.repository();
   if (!reference.path().empty()) json["path"] = reference.path();
@@ -151,7 +151,8 @@ absl::StatusOr<std::vector<v1::Review>> ParseReviewList(absl::string_view text,
     ++number;
     line = absl::StripAsciiWhitespace(line);
     if (line.empty()) continue;
-    const Json value = Json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    const OrderedJson value =
+        OrderedJson::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
     if (!value.is_object()) return FileError(path, number, "must be a JSON object");
     v1::Review review = ReadReview(value);
     const absl::Status checked = CheckReview("review", review);
@@ -172,13 +173,13 @@ absl::StatusOr<std::vector<v1::Review>> ReadReviewList(const std::string& path) 
   if (!absl::EndsWithIgnoreCase(path, ".jsonl")) {
     return FileError(path, 1, "a file of decisions must be a .jsonl file");
   }
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxReviewListBytes));
   return ParseReviewList(text, path);
 }
 
 // Writes the line that ParseReviewList reads back.
 std::string ReviewLine(const v1::Review& review) {
-  Json json = Json::object();
+  OrderedJson json = OrderedJson::object();
   if (review.has_kernel()) json["kernel"] = ReferenceJson(review.kernel());
   if (review.has_cuda()) json["cuda"] = ReferenceJson(review.cuda());
   if (review.has_triton()) json["triton"] = ReferenceJson(review.triton());

@@ -18,7 +18,7 @@ namespace {
 // The time for a request of up to 16 MiB to arrive, and for its answer to be read.
 constexpr absl::Duration kStallBudget = absl::Seconds(60);
 // The wait for a turn; longer than kStallBudget, so that stalled callers have lost theirs by then.
-constexpr absl::Duration kPatience = absl::Seconds(90);
+constexpr absl::Duration kTurnPatience = absl::Seconds(90);
 
 access::CallerLimits::Options MakeLimits(const std::string& what, const std::string& flag,
                                          const CallLimits& limits) {
@@ -47,7 +47,7 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
   const std::string caller = access::CallerKey(context);
   Admitted admitted;
   ASSIGN_OR_RETURN(admitted.place, limits_.Take(caller));
-  absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kPatience);
+  absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kTurnPatience);
   if (!turn.ok()) return absl::UnavailableError("the server is busy with other calls");
   admitted.turn = *std::move(turn);
   ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] {

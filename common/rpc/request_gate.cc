@@ -41,7 +41,7 @@ constexpr int64_t kSmallCall = kMebibyte;
 // A handler copies its request, into the types of its core or of the database.
 constexpr int64_t kCopies = 2;
 // A call that was let in, and is not answered in this time, has a client that does not read.
-constexpr absl::Duration kPatience = absl::Seconds(60);
+constexpr absl::Duration kMemoryPatience = absl::Seconds(60);
 // Calls that wait or are handled, each in a thread.
 constexpr int64_t kCalls = 512;
 constexpr int64_t kCallsOfCaller = 256;
@@ -112,7 +112,7 @@ class RequestGate::Limits {
                        ", or of all callers, are under way; make fewer at a time"));
     }
     admitted.call = *std::move(call);
-    auto memory = memory_.Await(caller, kPatience, std::min(bytes, memory_of_caller_));
+    auto memory = memory_.Await(caller, kMemoryPatience, std::min(bytes, memory_of_caller_));
     if (!memory.ok()) return absl::UnavailableError("the server is busy with other calls");
     admitted.memory = *std::move(memory);
     return admitted;

@@ -16,7 +16,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-std::string Share(int64_t part, int64_t whole) {
+std::string SharePercent(int64_t part, int64_t whole) {
   if (whole == 0) return "";
   return absl::StrFormat("%.2f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -108,8 +108,8 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
                     source.commit.substr(0, 12), "` | ", Day(source.commit_time), " | ",
                     MarkdownCell(source.category), " | ",
                     source.holdout ? "holdout" : absl::StrCat(entry.kernels), " | ",
-                    Share(entry.kernels, kernels), " | ", entry.tokens, " | ",
-                    Share(entry.tokens, tokens), " | ", licenses, " |\n");
+                    SharePercent(entry.kernels, kernels), " | ", entry.tokens, " | ",
+                    SharePercent(entry.tokens, tokens), " | ", licenses, " |\n");
   }
   for (const Entry& entry : entries_) {
     if (entry.kernels == 0 && entry.file_licenses.empty()) continue;

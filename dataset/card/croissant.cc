@@ -42,7 +42,7 @@ constexpr char kContext[] = R"({
   "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField",
   "transform": "cr:transform"})";
 
-const char* TypeName(Field::Type type) {
+const char* CroissantType(Field::Type type) {
   switch (type) {
     case Field::Type::kInteger:
       return "sc:Integer";
@@ -106,7 +106,7 @@ class RecordFields {
       json["arrayShape"] = "-1";
     }
     if (field.type != Field::Type::kStruct) {
-      json["dataType"] = TypeName(field.type);
+      json["dataType"] = CroissantType(field.type);
       json["source"] = Source(column, path);
       return json;
     }

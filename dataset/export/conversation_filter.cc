@@ -11,7 +11,7 @@ namespace kernelmill::dataset {
 namespace {
 
 // Returns a hash of the text's words, so that texts that differ in white space alone are equal.
-uint64_t HashWords(absl::string_view text) {
+uint64_t HashWordSequence(absl::string_view text) {
   std::string words;
   words.reserve(text.size() + 1);
   for (size_t at = 0; at < text.size();) {
@@ -26,8 +26,8 @@ uint64_t HashWords(absl::string_view text) {
 }  // namespace
 
 InstructKey MakeInstructKey(const Conversation& conversation) {
-  return {conversation.template_name, HashWords(conversation.user),
-          HashWords(conversation.assistant)};
+  return {conversation.template_name, HashWordSequence(conversation.user),
+          HashWordSequence(conversation.assistant)};
 }
 
 int64_t CountTokens(const Conversation& conversation) {

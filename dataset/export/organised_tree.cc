@@ -67,7 +67,7 @@ class Plan {
 };
 
 // A file as it may be seen.
-struct Seen {
+struct SeenFile {
   uint32_t number = 0;
   TreeFile file;
   std::string text;
@@ -75,7 +75,7 @@ struct Seen {
 
 class SeenShard final : public manifest::PreparedShard {
  public:
-  std::vector<Seen> files;
+  std::vector<SeenFile> files;
 };
 
 // Why nothing of a text with these findings may be seen; empty where redaction does.
@@ -93,7 +93,7 @@ std::string Rejection(const v1::Quality& quality, const v1::QualityPolicy& polic
 }
 
 // The source's file under the job's policies: only its kernels were looked at until now.
-void Look(const v1::SourceFile& file, const v1::QualityPolicy& policy, Seen* seen) {
+void Look(const v1::SourceFile& file, const v1::QualityPolicy& policy, SeenFile* seen) {
   v1::Kernel whole;
   whole.set_form(v1::KERNEL_FORM_FILE);
   whole.set_path(file.path());
@@ -135,7 +135,7 @@ class TreeWriter final : public manifest::DatasetVisitor {
         return absl::DataLossError(
             absl::StrCat(JsonString(file.path()), ": is not the text that was extracted"));
       }
-      Seen& seen = shard->files.emplace_back();
+      SeenFile& seen = shard->files.emplace_back();
       seen.number = number->second;
       seen.file.path = plan_.at(number->second).path;
       Look(file, index_.manifest.quality(), &seen);
@@ -145,7 +145,7 @@ class TreeWriter final : public manifest::DatasetVisitor {
 
   // Writes on one thread. The plan then says of each file what became of it.
   absl::Status VisitShard(const manifest::ShardView& view) override {
-    for (Seen& seen : static_cast<SeenShard*>(view.prepared)->files) {
+    for (SeenFile& seen : static_cast<SeenShard*>(view.prepared)->files) {
       if (seen.file.left_out.empty()) RETURN_IF_ERROR(Write(seen));
       plan_.files()[seen.number] = std::move(seen.file);
     }
@@ -164,7 +164,7 @@ class TreeWriter final : public manifest::DatasetVisitor {
 
   // O_EXCL and O_NOFOLLOW: paths come from repositories; a file is never written over another one
   // or through a link.
-  absl::Status Write(const Seen& seen) const {
+  absl::Status Write(const SeenFile& seen) const {
     const fs::path path = fs::path(root_) / seen.file.path;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);

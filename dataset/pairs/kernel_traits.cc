@@ -216,18 +216,6 @@ bool Contains(const Numbers& sorted, uint32_t number) {
   return std::binary_search(sorted.begin(), sorted.end(), number);
 }
 
-Numbers Shared(const Numbers& a, const Numbers& b) {
-  Numbers shared;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(shared));
-  return shared;
-}
-
-Numbers United(const Numbers& a, const Numbers& b) {
-  Numbers united;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(united));
-  return united;
-}
-
 // Returns the words of `a` that `b` lacks.
 Numbers Without(const Numbers& a, const Numbers& b) {
   Numbers rest;
@@ -401,6 +389,18 @@ Numbers TellingWords(const Vocabularies& vocabularies, const KernelTraits& trait
 }
 
 }  // namespace
+
+Numbers Shared(const Numbers& a, const Numbers& b) {
+  Numbers shared;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(shared));
+  return shared;
+}
+
+Numbers United(const Numbers& a, const Numbers& b) {
+  Numbers united;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(united));
+  return united;
+}
 
 uint32_t Vocabulary::Intern(string_view word) {
   const auto [at, added] =

@@ -91,6 +91,10 @@ struct KernelWords {
 // Reads the words of a kernel. A pure function, and so thread-safe.
 KernelWords ReadWords(const v1::Kernel& kernel);
 
+// Return the numbers that are in both of two sorted lists, or in either; sorted, each once.
+std::vector<uint32_t> Shared(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b);
+std::vector<uint32_t> United(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b);
+
 // The same words as numbers in the vocabularies. Lists are sorted, each number once, except where a
 // comment says otherwise.
 struct KernelTraits {

@@ -19,20 +19,8 @@ using Numbers = std::vector<uint32_t>;
 
 bool IsDirection(const std::string& word) { return word == kForward || word == kBackward; }
 
-Numbers United(const Numbers& a, const Numbers& b) {
-  Numbers united;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(united));
-  return united;
-}
-
 // Returns the words of a kernel's name and of what is around it, sorted.
 Numbers AllWords(const KernelTraits& traits) { return United(traits.name, traits.context); }
-
-Numbers Shared(const Numbers& a, const Numbers& b) {
-  Numbers shared;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(shared));
-  return shared;
-}
 
 std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, const Numbers& b) {
   std::vector<std::string> texts;

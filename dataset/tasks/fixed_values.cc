@@ -23,9 +23,9 @@ namespace {
 constexpr char kGrid[] = "grid";
 constexpr char kTensor[] = "tensor";
 constexpr char kConstexpr[] = "constexpr";
-constexpr size_t kMaxTextValue = 200;  // bytes of a value in the text
-constexpr size_t kMaxOptions = 8;      // values of an option
-constexpr double kLeastSize = 8;       // a number from here on is a size and no option
+constexpr size_t kMaxValueBytes = 200;  // bytes of a value in the text
+constexpr size_t kMaxOptions = 8;       // values of an option
+constexpr double kLeastSize = 8;        // a number from here on is a size and no option
 
 // The values of a parameter, or of an axis of the grid, in all cases.
 struct Parameter {
@@ -97,7 +97,7 @@ std::string JoinWords(const std::vector<std::string>& words, absl::string_view l
 std::string ValuesText(const v1::TaskRow::Fixed& fixed) {
   std::vector<std::string> values;
   for (const std::string& value : fixed.values()) {
-    values.push_back(value.size() <= kMaxTextValue ? value : "(long)");
+    values.push_back(value.size() <= kMaxValueBytes ? value : "(long)");
   }
   return JoinWords(values, "or");
 }

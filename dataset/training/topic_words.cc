@@ -13,7 +13,7 @@ using absl::string_view;
 
 // Words that say nothing of a change; sorted.
 // clang-format off
-constexpr string_view kEmptyWords[] = {
+constexpr string_view kEmptyTopicWords[] = {
     "add", "added", "adding", "address", "adds", "after", "all", "allow", "also", "an", "and",
     "any", "are", "as", "at", "autotune", "be", "because", "been", "before", "better", "between",
     "both", "branch", "bug", "bugfix", "bugs", "but", "by", "can", "change", "changed", "changes",
@@ -48,7 +48,8 @@ std::set<std::string> FindTopicWords(string_view text) {
     const std::string word = absl::AsciiStrToLower(text.substr(at, end - at));
     const bool number = std::all_of(word.begin(), word.end(), absl::ascii_isdigit);
     if (word.size() > 1 && !number &&
-        !std::binary_search(std::begin(kEmptyWords), std::end(kEmptyWords), string_view(word))) {
+        !std::binary_search(std::begin(kEmptyTopicWords), std::end(kEmptyTopicWords),
+                            string_view(word))) {
       words.insert(word);
     }
     at = end + 1;

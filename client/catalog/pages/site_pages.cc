@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMaxNeeds = 200;
 constexpr size_t kMaxValues = 4;
-constexpr size_t kMaxTable = 240'000;  // bytes; four tables are less than kMaxPage
+constexpr size_t kMaxSiteTable = 240'000;  // bytes; four tables are less than kMaxPage
 
 struct OperationList {
   const char* name;
@@ -63,7 +63,7 @@ std::string KernelCell(const OperationCoverage& coverage,
 // operations has no such list.
 std::string ListTable(const Coverage& coverage, const std::vector<CatalogEntry>& entries,
                       const OperationList& list) {
-  Bounded rows(kMaxTable);
+  Bounded rows(kMaxSiteTable);
   size_t found = 0;
   size_t all = 0;
   for (const OperationCoverage& each : coverage.operations()) {
@@ -89,7 +89,7 @@ std::string ListTable(const Coverage& coverage, const std::vector<CatalogEntry>&
 
 // Returns the first kMaxNeeds gaps by weight, with the kernel from which to start.
 std::string NeedsTable(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
-  Bounded rows(kMaxTable);
+  Bounded rows(kMaxSiteTable);
   const std::vector<Need>& needs = coverage.needs();
   for (size_t i = 0; i < std::min(needs.size(), kMaxNeeds); ++i) {
     const KnownOperation& operation = *coverage.operations()[needs[i].operation].operation;

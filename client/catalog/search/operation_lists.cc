@@ -35,7 +35,7 @@ std::string FileName(absl::string_view operation, int page) {
   return page == 1 ? absl::StrCat(operation, ".html") : absl::StrCat(operation, "-", page, ".html");
 }
 
-std::string Words(absl::string_view operation) {
+std::string OperationWords(absl::string_view operation) {
   return absl::StrReplaceAll(operation, {{"_", " "}});
 }
 
@@ -78,8 +78,8 @@ absl::Status OperationLists::WriteList(const std::string& operation,
       ASSIGN_OR_RETURN(const std::string row, rows.Read(kernels[i]));
       items += ItemHtml(row);
     }
-    const std::string title =
-        absl::StrCat("Kernels: ", Words(operation), page > 1 ? absl::StrCat(", page ", page) : "");
+    const std::string title = absl::StrCat("Kernels: ", OperationWords(operation),
+                                           page > 1 ? absl::StrCat(", page ", page) : "");
     std::string links;
     if (page > 1) {
       absl::StrAppend(&links, "<a rel=\"prev\" href=\"", FileName(operation, page - 1),
@@ -104,7 +104,7 @@ std::string OperationLists::Links(absl::string_view root) const {
   std::string html = "<ul class=\"plain columns\">\n";
   for (const auto& [operation, kernels] : lists_) {
     absl::StrAppend(&html, "<li><a href=\"", root, "lists/", operation, ".html\">",
-                    Words(operation), "</a> <span class=\"count\">", kernels.size(),
+                    OperationWords(operation), "</a> <span class=\"count\">", kernels.size(),
                     "</span></li>\n");
   }
   return absl::StrCat(html, "</ul>\n");

@@ -9,14 +9,17 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/evaluate/honesty/stored_values.h"
+#include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "common/python/syntax/calls.h"
+#include "common/python/syntax/children.h"
 #include "common/python/syntax/functions.h"
 #include "common/python/usage/triton_calls.h"
 
 namespace kernelmill::client {
 namespace {
 
+using python::Children;
 using python::Field;
 using python::Kind;
 using python::kNoNode;
@@ -25,22 +28,9 @@ using python::SyntaxTree;
 
 constexpr int kMaxDepth = 40;  // names and operators in one another
 
-// Returns the children that are code.
-std::vector<NodeId> Parts(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> parts;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!python::IsLayout(tree.GetKind(child))) parts.push_back(child);
-  }
-  return parts;
-}
-
 bool IsNumber(absl::string_view text, double number) {
   double value = 0;
   return absl::SimpleAtod(text, &value) && value == number;
-}
-
-absl::string_view LastPart(absl::string_view dotted) {
-  return dotted.substr(dotted.rfind('.') + 1);
 }
 
 // Reads the body of one kernel.
@@ -91,9 +81,9 @@ class BodyReader {
       values_[tree_.GetText(left)].push_back(right);
       return;
     }
-    const std::vector<NodeId> names = Parts(tree_, left);
+    const std::vector<NodeId> names = Children(tree_, left);
     const NodeId list = tree_.StripParentheses(right);
-    const std::vector<NodeId> values = Parts(tree_, list);
+    const std::vector<NodeId> values = Children(tree_, list);
     const bool pairs = names.size() == values.size() && tree_.GetKind(list) != Kind::kCall &&
                        tree_.GetKind(list) != Kind::kBinaryOperator;
     for (size_t i = 0; i < names.size(); ++i) {
@@ -250,7 +240,7 @@ class BodyReader {
       if (inner != kNoNode) CollectPointers(inner, seen, found, depth + 1);
       return;
     }
-    for (const NodeId part : Parts(tree_, node)) CollectPointers(part, seen, found, depth + 1);
+    for (const NodeId part : Children(tree_, node)) CollectPointers(part, seen, found, depth + 1);
   }
 
   // Returns whether an address or a mask depends on what the kernel loads: a constant that is
@@ -274,7 +264,7 @@ class BodyReader {
       return absl::c_any_of(values->second,
                             [&](NodeId value) { return LoadsData(value, seen, depth + 1); });
     }
-    return absl::c_any_of(Parts(tree_, node),
+    return absl::c_any_of(Children(tree_, node),
                           [&](NodeId part) { return LoadsData(part, seen, depth + 1); });
   }
 
@@ -302,7 +292,7 @@ class BodyReader {
         return IsConstant(left, depth + 1) && IsConstant(right, depth + 1);
       }
       default:
-        return absl::c_all_of(Parts(tree_, node),
+        return absl::c_all_of(Children(tree_, node),
                               [&](NodeId part) { return IsConstant(part, depth + 1); });
     }
   }
@@ -409,7 +399,7 @@ class BodyReader {
   std::optional<Comparison> ReadComparison(NodeId node) const {
     node = tree_.StripParentheses(node);
     if (tree_.GetKind(node) != Kind::kComparisonOperator) return std::nullopt;
-    const std::vector<NodeId> parts = Parts(tree_, node);
+    const std::vector<NodeId> parts = Children(tree_, node);
     if (parts.size() != 2) return std::nullopt;
     for (NodeId at = tree_.NextSibling(parts[0]); at != parts[1]; at = tree_.NextSibling(at)) {
       if (tree_.GetKind(at) == Kind::kToken)
@@ -482,14 +472,14 @@ class BodyReader {
       const NodeId around = tree_[at].parent;
       if (around == kNoNode) return false;
       if (tree_.GetKind(around) == Kind::kBlock) {
-        for (const NodeId before : Parts(tree_, around)) {
+        for (const NodeId before : Children(tree_, around)) {
           if (before == at) break;
           if (tree_.GetKind(before) == Kind::kReturnStatement) return true;
         }
       }
       const bool head = tree_.GetKind(around) == Kind::kIfStatement;
       if (!head || tree_.GetKind(at) != Kind::kBlock) continue;
-      const std::vector<NodeId> parts = Parts(tree_, around);
+      const std::vector<NodeId> parts = Children(tree_, around);
       if (!parts.empty() && parts[0] != at && IsNever(parts[0], 0)) return true;
     }
     return false;
@@ -547,7 +537,7 @@ void ReadParameters(const python::ParsedText& text, const v1::Kernel& kernel, Ke
   const SyntaxTree& tree = text.tree();
   const NodeId parameters = tree.Child(facts->definition, Field::kParameters);
   if (parameters == kNoNode) return;
-  for (const NodeId node : Parts(tree, parameters)) {
+  for (const NodeId node : Children(tree, parameters)) {
     const NodeId name = python::ParameterName(tree, node);
     if (name == kNoNode) continue;
     const absl::string_view written = tree.GetText(node);

@@ -134,9 +134,9 @@ constexpr absl::string_view kClasses[] = {"torch.Tensor", "torch.overrides.Torch
                                           "torch.utils._python_dispatch.TorchDispatchMode",
                                           "torch.nn.Parameter"};
 
-class Finder {
+class PatchFinder {
  public:
-  explicit Finder(const python::ParsedText& text)
+  explicit PatchFinder(const python::ParsedText& text)
       : text_(text), tree_(text.tree()), origins_(text) {
     for (const NodeId node : tree_.Of(Kind::kIfStatement)) {
       const absl::string_view head = tree_.GetText(node).substr(0, 60);
@@ -339,6 +339,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<Finding> FindPatches(const python::ParsedText& text) { return Finder(text).Find(); }
+std::vector<Finding> FindPatches(const python::ParsedText& text) {
+  return PatchFinder(text).Find();
+}
 
 }  // namespace kernelmill::client

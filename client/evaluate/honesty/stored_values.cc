@@ -17,19 +17,22 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "common/base/text.h"
 #include "common/python/syntax/calls.h"
+#include "common/python/syntax/children.h"
 #include "common/python/usage/triton_calls.h"
 
 namespace kernelmill::client {
 namespace {
 
+using python::Children;
 using python::Field;
 using python::Kind;
 using python::kNoNode;
 using python::NodeId;
 using python::SyntaxTree;
 
-constexpr int kMaxDepth = 40;           // expressions and helpers in one another
+constexpr int kMaxValueDepth = 40;      // expressions and helpers in one another
 constexpr size_t kMaxTerms = 32;        // of a sum
 constexpr size_t kMaxRendered = 2'000;  // bytes of a value's text
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -99,19 +102,6 @@ std::string WithoutNames(absl::string_view text) {
     while (i + 1 < text.size() && text[i + 1] != kMarkEnd) ++i;
   }
   return plain;
-}
-
-// Returns the children that are code.
-std::vector<NodeId> Parts(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> parts;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!python::IsLayout(tree.GetKind(child))) parts.push_back(child);
-  }
-  return parts;
-}
-
-absl::string_view LastPart(absl::string_view dotted) {
-  return dotted.substr(dotted.rfind('.') + 1);
 }
 
 // Returns the function that undoes one; empty without one.
@@ -198,14 +188,14 @@ class Follower {
   // ------------------------------------------------------------ statements
 
   void RunBlock(NodeId block, int depth) {
-    for (const NodeId statement : Parts(tree_, block)) RunStatement(statement, depth);
+    for (const NodeId statement : Children(tree_, block)) RunStatement(statement, depth);
   }
 
   void RunStatement(NodeId node, int depth) {
     if (!Step(depth)) return;
     switch (tree_.GetKind(node)) {
       case Kind::kExpressionStatement:
-        for (const NodeId part : Parts(tree_, node)) RunExpression(part, depth);
+        for (const NodeId part : Children(tree_, node)) RunExpression(part, depth);
         return;
       case Kind::kForStatement:
       case Kind::kWhileStatement:
@@ -219,7 +209,7 @@ class Follower {
       case Kind::kDecoratedDefinition:
         return;
       default:
-        for (const NodeId part : Parts(tree_, node)) {
+        for (const NodeId part : Children(tree_, node)) {
           if (tree_.GetKind(part) == Kind::kBlock) RunBlock(part, depth + 1);
         }
     }
@@ -248,10 +238,10 @@ class Follower {
       names_[std::string(tree_.GetText(left))] = Evaluate(right, depth + 1);
       return;
     }
-    const std::vector<NodeId> names = Parts(tree_, left);
+    const std::vector<NodeId> names = Children(tree_, left);
     const NodeId list = tree_.StripParentheses(right);
     const Kind kind = tree_.GetKind(list);
-    const std::vector<NodeId> values = Parts(tree_, list);
+    const std::vector<NodeId> values = Children(tree_, list);
     const bool pairs =
         names.size() == values.size() &&
         (kind == Kind::kTuple || kind == Kind::kExpressionList || kind == Kind::kList);
@@ -267,7 +257,7 @@ class Follower {
   // The values of the first round are not those of the second.
   void RunLoop(NodeId node, int depth) {
     Forget(node);
-    for (const NodeId part : Parts(tree_, node)) {
+    for (const NodeId part : Children(tree_, node)) {
       if (tree_.GetKind(part) == Kind::kBlock) RunBlock(part, depth + 1);
     }
     Forget(node);
@@ -291,7 +281,7 @@ class Follower {
     const Names before = names_;
     std::vector<Names> ends;
     bool otherwise = false;
-    for (const NodeId part : Parts(tree_, node)) {
+    for (const NodeId part : Children(tree_, node)) {
       NodeId block = kNoNode;
       const Kind kind = tree_.GetKind(part);
       if (kind == Kind::kBlock) block = part;
@@ -315,7 +305,7 @@ class Follower {
   }
 
   void RunReturn(NodeId node, int depth) {
-    const std::vector<NodeId> parts = Parts(tree_, node);
+    const std::vector<NodeId> parts = Children(tree_, node);
     Sum value = parts.size() == 1 ? Evaluate(parts[0], depth + 1) : Unknown("return");
     if (returned_.has_value() && *returned_ != value) value = Unknown("return");
     returned_ = std::move(value);
@@ -397,7 +387,7 @@ class Follower {
         return Combine(tree_.GetText(sign), Evaluate(left, depth + 1), Evaluate(right, depth + 1));
       }
       case Kind::kConditionalExpression: {
-        const std::vector<NodeId> parts = Parts(tree_, node);
+        const std::vector<NodeId> parts = Children(tree_, node);
         if (parts.size() != 3) return Unknown("broken");
         return Select(Spell(parts[1], depth), Evaluate(parts[0], depth + 1),
                       Evaluate(parts[2], depth + 1));
@@ -417,7 +407,7 @@ class Follower {
         break;
     }
     if (absl::SimpleAtod(text, &number)) return Constant(number);
-    const std::vector<NodeId> parts = Parts(tree_, node);
+    const std::vector<NodeId> parts = Children(tree_, node);
     if (parts.size() == 1 && (text[0] == '-' || text[0] == '+' || text[0] == '~')) {
       Sum inner = Evaluate(parts[0], depth + 1);
       return text[0] == '~' ? Apply("~", inner) : Scale(std::move(inner), text[0] == '-' ? -1 : 1);
@@ -711,7 +701,7 @@ class Follower {
   Sum Unknown(absl::string_view name) { return Atom(absl::StrCat(name, "@", ++unknowns_)); }
 
   // Bounds the depth and the work.
-  bool Step(int depth) { return depth <= kMaxDepth && --steps_ > 0; }
+  bool Step(int depth) { return depth <= kMaxValueDepth && --steps_ > 0; }
 
   const python::ParsedText& text_;
   const SyntaxTree& tree_;

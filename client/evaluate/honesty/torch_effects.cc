@@ -5,11 +5,12 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "common/base/text.h"
 
 namespace kernelmill::client {
 namespace {
 
-using Names = absl::flat_hash_set<absl::string_view>;
+using NameSet = absl::flat_hash_set<absl::string_view>;
 
 constexpr absl::string_view kNumbers[] = {"size",
                                           "stride",
@@ -222,8 +223,8 @@ constexpr absl::string_view kLaunchOptions[] = {
 
 // Returns a set that lives as long as the program.
 template <size_t size>
-const Names& MakeNames(const absl::string_view (&names)[size]) {
-  return *new Names(std::begin(names), std::end(names));
+const NameSet& MakeNames(const absl::string_view (&names)[size]) {
+  return *new NameSet(std::begin(names), std::end(names));
 }
 
 // Parts of torch that are not operations on tensors.
@@ -276,10 +277,6 @@ bool IsSetting(absl::string_view name) {
   return false;
 }
 
-absl::string_view LastPart(absl::string_view dotted) {
-  return dotted.substr(dotted.rfind('.') + 1);
-}
-
 }  // namespace
 
 // In-place methods end with an underscore.
@@ -291,8 +288,8 @@ TorchEffect GetMethodEffect(absl::string_view method) {
   if (allocations.contains(method)) return TorchEffect::kAllocates;
   if (moves.contains(method)) return TorchEffect::kMoves;
   static const auto& overwrites =
-      *new Names{"copy_",    "set_",    "zero_",        "fill_",     "normal_",
-                 "uniform_", "random_", "exponential_", "bernoulli_"};
+      *new NameSet{"copy_",    "set_",    "zero_",        "fill_",     "normal_",
+                   "uniform_", "random_", "exponential_", "bernoulli_"};
   if (overwrites.contains(method)) return TorchEffect::kOverwrites;
   const bool updates = absl::EndsWith(method, "_") && !absl::EndsWith(method, "__");
   return updates ? TorchEffect::kUpdates : TorchEffect::kComputes;
@@ -305,10 +302,10 @@ TorchEffect GetFunctionEffect(absl::string_view resolved) {
 
 bool IsOtherLibrary(absl::string_view resolved) {
   static const auto& names =
-      *new Names{"flash_attn",   "xformers",     "apex",     "flashinfer", "cupy",
-                 "numpy",        "scipy",        "jax",      "deep_gemm",  "cutlass",
-                 "torchvision",  "transformers", "operator", "numba",      "sgl_kernel",
-                 "bitsandbytes", "liger_kernel", "fla",      "vllm",       "einops"};
+      *new NameSet{"flash_attn",   "xformers",     "apex",     "flashinfer", "cupy",
+                   "numpy",        "scipy",        "jax",      "deep_gemm",  "cutlass",
+                   "torchvision",  "transformers", "operator", "numba",      "sgl_kernel",
+                   "bitsandbytes", "liger_kernel", "fla",      "vllm",       "einops"};
   const absl::string_view package = resolved.substr(0, resolved.find('.'));
   return names.contains(package) && GetMethodEffect(LastPart(resolved)) == TorchEffect::kComputes;
 }

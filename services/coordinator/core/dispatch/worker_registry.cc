@@ -107,7 +107,7 @@ namespace {
 constexpr std::chrono::minutes kLately(15);
 constexpr size_t kMaxWorkers = 2000;
 constexpr size_t kMaxTasks = 20'000;
-constexpr size_t kMaxSourceBytes = 200;
+constexpr size_t kMaxShownSourceBytes = 200;
 
 using Listed = std::pair<const WorkerId, WorkerRegistry::Entry>;
 
@@ -154,7 +154,7 @@ void AddTask(uint64_t id, const LeaseTerms& terms, const JobTable& jobs, v1::Wor
   running.set_job(job->id());
   running.set_task(id);
   running.set_stage(std::string(GetStageInfo(task->key.stage).name));
-  running.set_source(ToUtf8(job->GetSourceName(TaskIndex(id)).substr(0, kMaxSourceBytes)));
+  running.set_source(ToUtf8(job->GetSourceName(TaskIndex(id)).substr(0, kMaxShownSourceBytes)));
   running.set_attempt(task->attempts + 1);
   running.set_leased_unix_ms(terms.leased_unix_ms);
 }

@@ -29,7 +29,7 @@ constexpr int kMaxDepth = 128;             // blocks, or brackets, in each other
 constexpr size_t kMaxTemplateTokens = 64;  // between '<' and '>'
 
 template <size_t n>
-bool Has(const string_view (&words)[n], string_view word) {
+bool IsOneOf(const string_view (&words)[n], string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
@@ -66,7 +66,7 @@ int GetPrecedence(string_view op) {
   return -1;
 }
 
-bool IsTypeName(string_view name) { return Has(kTypes, name) || absl::EndsWith(name, "_t"); }
+bool IsTypeName(string_view name) { return IsOneOf(kTypes, name) || absl::EndsWith(name, "_t"); }
 
 class CReader {
  public:
@@ -202,7 +202,7 @@ class CReader {
       if (begin + 1 >= end) return interpreter_.Leave();
       return interpreter_.Return(ReadWhole(begin + 1, end));
     }
-    if (!Has(kDeclaring, tokens_[begin].text)) RunSimple(begin, end);
+    if (!IsOneOf(kDeclaring, tokens_[begin].text)) RunSimple(begin, end);
   }
 
   void RunIf(size_t begin, size_t end) {
@@ -244,7 +244,8 @@ class CReader {
   // Returns the first assignment outside brackets.
   size_t FindAssignment(size_t begin, size_t end) const {
     for (size_t at = begin; at < end; ++at) {
-      if (tokens_[at].kind == Token::kOperator && Has(kAssignments, tokens_[at].text)) return at;
+      if (tokens_[at].kind == Token::kOperator && IsOneOf(kAssignments, tokens_[at].text))
+        return at;
       if (closing_[at] > at) at = std::min(end, closing_[at]);
     }
     return end;
@@ -275,7 +276,7 @@ class CReader {
     for (size_t at = begin; at < name; ++at) {
       const string_view text = tokens_[at].text;
       if (!IsName(at)) return "";
-      if (!Has(kQualifiers, text)) type = text;
+      if (!IsOneOf(kQualifiers, text)) type = text;
     }
     return type == "auto" ? "" : type;
   }

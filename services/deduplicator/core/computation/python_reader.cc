@@ -26,7 +26,7 @@ using python::Kind;
 using python::kNoNode;
 using python::NodeId;
 
-constexpr int kMaxDepth = 64;  // blocks in each other
+constexpr int kMaxBlockDepth = 64;  // blocks in each other
 
 class PythonReader {
  public:
@@ -73,7 +73,7 @@ class PythonReader {
   }
 
   void RunBlock(NodeId block) {
-    if (++depth_ <= kMaxDepth) {
+    if (++depth_ <= kMaxBlockDepth) {
       for (const NodeId statement : GetChildren(block)) {
         if (interpreter_.IsExhausted()) break;
         RunStatement(statement);
@@ -181,7 +181,7 @@ class PythonReader {
       std::vector<NodeId> rest = GetChildren(parts[clause]);
       if (tree_.GetKind(parts[clause]) == Kind::kElseClause) return run_block(rest);
       rest.insert(rest.end(), parts.begin() + static_cast<ptrdiff_t>(clause) + 1, parts.end());
-      if (++depth_ <= kMaxDepth) RunIf(rest);
+      if (++depth_ <= kMaxBlockDepth) RunIf(rest);
       --depth_;
     };
     interpreter_.Branch(

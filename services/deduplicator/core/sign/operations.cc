@@ -40,13 +40,13 @@ bool Has(const string_view (&words)[n], string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-bool Is(const Token& token, string_view text) { return token.text == text; }
+bool HasText(const Token& token, string_view text) { return token.text == text; }
 
 // Returns the index after the colon that ends the first `def`'s signature, or 0 if there is no
 // `def`.
 size_t FindBody(absl::Span<const Token> tokens) {
   size_t def = 0;
-  while (def < tokens.size() && !Is(tokens[def], "def")) ++def;
+  while (def < tokens.size() && !HasText(tokens[def], "def")) ++def;
   const size_t colon = code::FindOutsideBrackets(tokens, def, tokens.size(), ":");
   return colon < tokens.size() ? colon + 1 : 0;
 }
@@ -90,7 +90,7 @@ std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language langua
       if (constant.has_value()) add("constant", absl::StrCat(*constant));
     }
     const bool is_called = tokens[i].kind == Token::kName && i + 1 < tokens.size() &&
-                           Is(tokens[i + 1], "(") && text != kernel_name;
+                           HasText(tokens[i + 1], "(") && text != kernel_name;
     if (is_called && !Has(kKeywords, text) && !Has(kPlumbing, text)) add("function", text);
   }
   std::sort(found.begin(), found.end());

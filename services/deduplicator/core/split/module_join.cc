@@ -19,9 +19,9 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr size_t kLeastCounts = size_t{1} << 10;
-constexpr size_t kMostCounts = size_t{1} << 26;  // 128 MiB
-constexpr uint16_t kMostCount = std::numeric_limits<uint16_t>::max();
+constexpr size_t kLeastRunCounts = size_t{1} << 10;
+constexpr size_t kMostRunCounts = size_t{1} << 26;  // 128 MiB
+constexpr uint16_t kMostRunCount = std::numeric_limits<uint16_t>::max();
 
 void MakeSet(std::vector<uint64_t>& runs) {
   std::sort(runs.begin(), runs.end());
@@ -40,14 +40,14 @@ absl::Status ModuleJoin::Add(const v1::KernelShingles& kernel) {
 // Indexes each source by its rarest run; a source without runs is never found. Runs are counted by
 // their lower bits: a count that is too high costs time alone.
 absl::Status ModuleJoin::Build() {
-  std::vector<uint16_t> counts(std::clamp(std::bit_ceil(runs_), kLeastCounts, kMostCounts));
+  std::vector<uint16_t> counts(std::clamp(std::bit_ceil(runs_), kLeastRunCounts, kMostRunCounts));
   const auto count_of = [&](uint64_t run) -> uint16_t& {
     return counts[run & (counts.size() - 1)];
   };
   for (size_t i = 0; i < size(); ++i) {
     ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));
     for (const uint64_t run : source) {
-      if (count_of(run) < kMostCount) ++count_of(run);
+      if (count_of(run) < kMostRunCount) ++count_of(run);
     }
   }
   for (uint32_t i = 0; i < size(); ++i) {

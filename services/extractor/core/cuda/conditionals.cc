@@ -7,7 +7,7 @@ namespace kernelmill::extractor::cuda {
 namespace {
 
 // Bounds the walk from a place outwards: a hostile text could nest conditionals without end.
-constexpr uint32_t kMaxDepth = 64;
+constexpr uint32_t kMaxConditionDepth = 64;
 
 // Returns whether the first and the last directive enclose the whole text: #ifndef X, #define X ...
 // #endif.
@@ -76,7 +76,7 @@ std::vector<ByteSpan> Conditionals::Lines(const Place& place) const {
 
 uint32_t Conditionals::CountDepth(Place place) const {
   uint32_t depth = 0;
-  for (; place.conditional != kNone && depth < kMaxDepth; place = Around(place)) ++depth;
+  for (; place.conditional != kNone && depth < kMaxConditionDepth; place = Around(place)) ++depth;
   return depth;
 }
 

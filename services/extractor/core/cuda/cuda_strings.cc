@@ -206,9 +206,9 @@ class Reader {
 };
 
 // Finds the literals of a file and the expressions around them; see FindCudaStrings.
-class Finder {
+class CudaStringFinder {
  public:
-  Finder(const ParsedFile& file, const FileValues& values, size_t max_bytes)
+  CudaStringFinder(const ParsedFile& file, const FileValues& values, size_t max_bytes)
       : tree_(file.tree),
         reader_(file, values),
         file_(file),
@@ -361,7 +361,7 @@ class Finder {
 
 std::vector<CudaString> FindCudaStrings(const ParsedFile& file, const FileValues& values,
                                         size_t max_bytes) {
-  return Finder(file, values, max_bytes).Find();
+  return CudaStringFinder(file, values, max_bytes).Find();
 }
 
 }  // namespace kernelmill::extractor::cuda

@@ -11,10 +11,6 @@ namespace {
 
 using absl::string_view;
 
-bool IsAccess(string_view word) {
-  return word == "public" || word == "private" || word == "protected";
-}
-
 // Reads a text from the front to the end; see FindDeclarations. at_ is the first token that no
 // declaration has taken yet.
 class Scanner {
@@ -500,6 +496,10 @@ bool IsPlainMethod(const Code& code, const Brackets& brackets, absl::string_view
 }
 
 }  // namespace
+
+bool IsAccess(string_view word) {
+  return word == "public" || word == "private" || word == "protected";
+}
 
 std::vector<Declaration> FindMethods(const Code& code, const Brackets& brackets,
                                      const Declaration& type) {

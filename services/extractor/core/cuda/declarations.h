@@ -48,6 +48,9 @@ struct Declarations {
   std::vector<Declaration> all;  // in the order of the text
 };
 
+// Returns whether the word is public, private or protected.
+bool IsAccess(absl::string_view word);
+
 // Finds the declarations in the namespaces of a text, except static_assert and explicit
 // instantiations. Linear in time, without recursion.
 //

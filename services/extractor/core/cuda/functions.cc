@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "services/extractor/core/cuda/declarations.h"
 #include "services/extractor/core/cuda/names.h"
 
 namespace kernelmill::extractor::cuda {
@@ -242,10 +243,6 @@ uint32_t LaunchFinder::HostIndex() {
     findings_.hosts.push_back(host_);
   }
   return host_index_;
-}
-
-bool IsAccess(string_view word) {
-  return word == "public" || word == "private" || word == "protected";
 }
 
 // Returns whether the word is __launch_bounds__ or a macro for it, such as C10_LAUNCH_BOUNDS_2.

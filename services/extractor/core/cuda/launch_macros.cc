@@ -18,9 +18,9 @@ using absl::string_view;
 // body. It launches a fixed name, one of its arguments, the result of a function that returns a
 // kernel, or the kernels of a macro that it gets as an argument. MacroLaunches notes these four
 // apart; LaunchFinder::AddCall applies them at each use.
-constexpr size_t kMaxArguments = 16;     // read of a call
-constexpr size_t kMaxNames = 64;         // launched by one macro
-constexpr uint32_t kFirstArguments = 3;  // one of them is the kernel of a launching call
+constexpr size_t kMaxMacroArguments = 16;  // read of a call
+constexpr size_t kMaxNames = 64;           // launched by one macro
+constexpr uint32_t kFirstArguments = 3;    // one of them is the kernel of a launching call
 
 // Returns the parameters of a macro whose definition continues with `rest`: "(a, b) text".
 std::vector<string_view> SplitParameters(string_view rest) {
@@ -55,7 +55,7 @@ std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& 
   for (uint32_t at = open + 1; at < close; ++at) {
     const char mark = code.tokens[at].mark;
     if (mark == ',') {
-      if (names.size() >= kMaxArguments) return names;
+      if (names.size() >= kMaxMacroArguments) return names;
       names.emplace_back();
       named = false;
       continue;

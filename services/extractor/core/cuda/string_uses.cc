@@ -20,7 +20,7 @@ using python::NodeId;
 
 namespace {
 
-constexpr int kMaxDepth = 48;     // bounds expressions, names and functions in one another
+constexpr int kMaxUseDepth = 48;  // bounds expressions, names and functions in one another
 constexpr size_t kMaxReach = 64;  // literals that one expression leads to
 constexpr size_t kMaxUses = 64;   // for one literal
 
@@ -160,7 +160,7 @@ const StringUses::Reach& StringUses::Follow(NodeId expression) {
   const NodeId node = tree_.StripParentheses(expression);
   const auto known = reached_.find(node);
   if (known != reached_.end()) return known->second;
-  if (depth_ >= kMaxDepth) return none;
+  if (depth_ >= kMaxUseDepth) return none;
   reached_[node] = {};
   ++depth_;
   Reach reach = Read(node);

@@ -55,9 +55,9 @@ void AddOperators(string_view sign, std::set<std::string>& names) {
 
 // Reads a text from the front to the end; see ReadDeclarationWords. groups_ holds the brackets
 // around the current token, which tell whether declarations are possible there.
-class Reader {
+class WordReader {
  public:
-  Reader(string_view text, const WordSet& declared)
+  WordReader(string_view text, const WordSet& declared)
       : code_(Lex(text)), brackets_(MatchBrackets(code_)) {
     groups_.push_back({'\0', false, true, false, false, false, kNoToken});
     for (const string_view word : declared) declared_[word].push_back(kWholeText);
@@ -541,7 +541,7 @@ bool NeedsMention(absl::string_view name) {
   return !absl::ConsumePrefix(&name, "operator") || IsOperatorSign(name);
 }
 
-Words ReadDeclarationWords(absl::string_view text) { return Reader(text, {}).Run(); }
+Words ReadDeclarationWords(absl::string_view text) { return WordReader(text, {}).Run(); }
 
 Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
   WordSet parameters;
@@ -563,7 +563,7 @@ Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
     if (!is_fixed(at - 1) && !is_fixed(at + 1)) pasted.emplace();
   }
   for (const std::string& word : pasted) parameters.insert(word);
-  Words words = Reader(rest, parameters).Run();
+  Words words = WordReader(rest, parameters).Run();
   words.pasted.assign(pasted.begin(), pasted.end());
   return words;
 }

@@ -31,7 +31,7 @@ using python::SyntaxTree;
 namespace {
 
 // Bounds the depth of assignment targets within targets.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxDefinitionDepth = 64;
 
 // Returns whether a method of this name changes its object.
 bool Mutates(absl::string_view method) {
@@ -68,7 +68,7 @@ class ChangeFinder {
     if (inner == kNoNode) return;
     if (tree_.GetKind(inner) == Kind::kCall) return AddCall(inner);
     // a = b = v is an assignment on the right side of another.
-    for (int depth = 0; depth < kMaxDepth && inner != kNoNode; ++depth) {
+    for (int depth = 0; depth < kMaxDefinitionDepth && inner != kNoNode; ++depth) {
       const NodeId left = tree_.Child(inner, Field::kLeft);
       const NodeId right = tree_.Child(inner, Field::kRight);
       if (left == kNoNode || right == kNoNode) return;  // x.a: int
@@ -83,7 +83,7 @@ class ChangeFinder {
   void AddTarget(NodeId target, int depth) {
     const Kind kind = tree_.GetKind(target);
     if (kind == Kind::kAttribute || kind == Kind::kSubscript) return AddChain(target);
-    if (!IsTargetList(kind) || depth > kMaxDepth) return;
+    if (!IsTargetList(kind) || depth > kMaxDefinitionDepth) return;
     for (NodeId child = tree_.FirstChild(target); child != kNoNode;
          child = tree_.NextSibling(child)) {
       AddTarget(child, depth + 1);
@@ -109,7 +109,7 @@ class ChangeFinder {
 
   // Adds the x of x.a[0].b.
   void AddChain(NodeId node, bool of_attribute = false) {
-    for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
+    for (int depth = 0; depth < kMaxDefinitionDepth && node != kNoNode; ++depth) {
       const Kind kind = tree_.GetKind(node);
       if (kind == Kind::kIdentifier) {
         const absl::string_view name = tree_.GetText(node);

@@ -35,7 +35,7 @@ constexpr int kMaxRounds = 8;
 // The most launched parameters of one function.
 constexpr size_t kMaxParameters = 8;
 // Bounds the walk outwards through nested functions.
-constexpr int kMaxDepth = 256;
+constexpr int kMaxLauncherDepth = 256;
 
 // Returns the k of k.run(...) or k.warmup(...); kNoNode if it is no launch.
 NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
@@ -281,7 +281,7 @@ class Launches::Finder {
 
   // Returns whether a function is a kernel or within one. A launch there has no host.
   bool IsInKernel(NodeId function) const {
-    for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
+    for (int depth = 0; depth < kMaxLauncherDepth && function != kNoNode; ++depth) {
       if (jit_.contains(function)) return true;
       function = references_.FunctionAround(function);
     }

@@ -47,8 +47,6 @@ using python::ParsedText;
 
 namespace {
 
-bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
-
 absl::string_view WithoutLineEnd(absl::string_view line) {
   return line.substr(0, line.find_last_not_of("\r\n") + 1);
 }
@@ -250,7 +248,7 @@ class DocumentExtractor {
         whole.push_back(read);
       } else if (IsCudaByItsText(GetText(block))) {
         misnamed_.insert(&block);
-      } else if (MayHoldKernels(GetText(block)) || MayHoldCuda(GetText(block))) {
+      } else if (MayHoldCode(GetText(block))) {
         broken.emplace_back(read, whole.size());
       }
     }

@@ -423,7 +423,7 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
 absl::Status ExtractPython(const v1::SourceFile& source, const CodeReader& reader,
                            v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
-  if (!MayHoldKernels(text) && !MayHoldCuda(text) && !IsTemplateFile(source.path(), text)) {
+  if (!MayHoldCode(text) && !IsTemplateFile(source.path(), text)) {
     return AddImportable(source, reader.parser, reader.options, shard);
   }
   return AddPythonKernels(source, reader, entry, shard);
@@ -470,5 +470,7 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 bool MayHoldKernels(absl::string_view text) {
   return dsl::MayHoldKernels(text) || MayHoldTemplates(text);
 }
+
+bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
 
 }  // namespace kernelmill::extractor

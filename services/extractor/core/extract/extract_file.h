@@ -50,6 +50,8 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 
 // Returns whether a Python text can hold a kernel. Cheap; most files cannot.
 bool MayHoldKernels(absl::string_view text);
+// The same for a text in Python or in CUDA.
+bool MayHoldCode(absl::string_view text);
 
 }  // namespace kernelmill::extractor
 

@@ -49,8 +49,6 @@ namespace {
 // A longer string is no chat and is read as one program, with all text around it.
 constexpr size_t kMostProse = 256u << 10;
 
-bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
-
 bool MayHaveFences(absl::string_view text) {
   return Contains(text, "```") || Contains(text, "~~~");
 }

@@ -16,7 +16,7 @@ using python::SyntaxTree;
 
 namespace {
 
-constexpr absl::string_view kWildcard = "*";
+constexpr absl::string_view kStar = "*";
 
 // The import of each name of a file; the last one counts.
 using ImportsByName = absl::flat_hash_map<std::string, v1::ImportedName>;
@@ -64,7 +64,7 @@ std::vector<v1::ImportedLaunch> FindImportedLaunches(const ParsedFile& file,
   std::vector<v1::ImportedLaunch> found;
   if (launches.others().empty()) return found;
   const ImportsByName imports = AllImports(file.tree);
-  const bool wildcard = imports.contains(kWildcard);
+  const bool wildcard = imports.contains(kStar);
   std::set<std::pair<NodeId, absl::string_view>> seen;
   size_t left = file.text.size();
   for (const Launches::Other& launch : launches.others()) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/python/syntax/calls.h"
+#include "common/python/syntax/children.h"
 #include "services/extractor/core/reference/fixtures.h"
 
 namespace kernelmill::extractor {
@@ -17,6 +18,7 @@ namespace kernelmill::extractor {
 using python::Argument;
 using python::Arguments;
 using python::Call;
+using python::Children;
 using python::Field;
 using python::Kind;
 using python::Value;
@@ -25,14 +27,6 @@ namespace {
 
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxMade = 64;  // texts that are parsed for one test file's calls elsewhere
-
-std::vector<NodeId> Children(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> children;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) children.push_back(child);
-  }
-  return children;
-}
 
 bool IsList(Kind kind) {
   return kind == Kind::kList || kind == Kind::kTuple || kind == Kind::kExpressionList;

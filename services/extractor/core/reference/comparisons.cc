@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
+#include "common/python/syntax/children.h"
 #include "services/extractor/core/reference/host_module.h"
 
 namespace kernelmill::extractor {
@@ -13,13 +14,14 @@ namespace kernelmill::extractor {
 using python::Argument;
 using python::Arguments;
 using python::Call;
+using python::Children;
 using python::Field;
 using python::Kind;
 
 namespace {
 
 constexpr int kMaxHelpers = 3;  // helpers that call one another
-constexpr int kMaxDepth = 8;
+constexpr int kMaxComparisonDepth = 8;
 
 constexpr absl::string_view kTolerances[] = {
     "rtol",      "atol",     "tol",    "rel",       "abs",        "eps",
@@ -40,14 +42,6 @@ bool IsLiteral(const SyntaxTree& tree, NodeId node) {
   if (text == "True" || text == "False") return true;
   return !text.empty() && (absl::ascii_isdigit(text[0]) || text[0] == '.' || text[0] == '-') &&
          text.find_first_not_of("0123456789.eE-+_xX") == absl::string_view::npos;
-}
-
-std::vector<NodeId> Children(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> children;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) children.push_back(child);
-  }
-  return children;
 }
 
 // Returns whether a function's name says that it compares two values.
@@ -136,7 +130,7 @@ std::vector<TestComparison> ComparisonFinder::Find(TestUnit& unit) {
 void ComparisonFinder::RemoveSameHelper(const TestUnit& unit, NodeId& first, NodeId& second) const {
   const SyntaxTree& tree = unit.file().tree();
   if (first == kNoNode || second == kNoNode) return;  // a comparison with one side, as with zero
-  for (int depth = 0; depth < kMaxDepth; ++depth) {
+  for (int depth = 0; depth < kMaxComparisonDepth; ++depth) {
     const NodeId calls[] = {tree.StripParentheses(first), tree.StripParentheses(second)};
     std::vector<Argument> arguments[2];
     for (const int side : {0, 1}) {
@@ -245,7 +239,7 @@ bool ComparisonFinder::AddPairs(const TestUnit& unit, int statement, NodeId node
                                 TestComparison& added, int depth) {
   const SyntaxTree& tree = unit.file().tree();
   node = tree.StripParentheses(node);
-  if (depth > kMaxDepth) return false;
+  if (depth > kMaxComparisonDepth) return false;
   const Kind kind = tree.GetKind(node);
   if (kind == Kind::kConditionalExpression) {
     const std::vector<NodeId> parts = Children(tree, node);
@@ -440,7 +434,7 @@ bool ComparisonFinder::ReadOrder(TestUnit& unit, int statement, NodeId compariso
 bool ComparisonFinder::FindDifference(TestUnit& unit, int statement, NodeId node,
                                       TestComparison& added, int depth) {
   const SyntaxTree& tree = unit.file().tree();
-  if (depth > kMaxDepth) return false;
+  if (depth > kMaxComparisonDepth) return false;
   if (const auto minus = FindMinus(tree, node)) {
     added.pairs.push_back(*minus);
     return true;

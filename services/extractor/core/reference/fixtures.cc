@@ -3,25 +3,19 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/python/syntax/children.h"
 
 namespace kernelmill::extractor {
 
 using python::Arguments;
 using python::Call;
+using python::Children;
 using python::Field;
 using python::Kind;
 
 namespace {
 
 constexpr int kMaxBases = 8;  // classes that inherit from one another
-
-std::vector<NodeId> Children(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> children;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) children.push_back(child);
-  }
-  return children;
-}
 
 absl::string_view StripQuotes(absl::string_view text) {
   return text.size() < 2 ? text : text.substr(1, text.size() - 2);

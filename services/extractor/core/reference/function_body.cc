@@ -15,7 +15,7 @@ using python::Kind;
 
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxBodyDepth = 64;
 // The most statements that one name's value is followed through, for backward().
 constexpr size_t kMaxSources = 200;
 
@@ -62,7 +62,7 @@ void AddName(absl::string_view name, FunctionBody::Names& names) {
 }  // namespace
 
 absl::string_view BaseName(const SyntaxTree& tree, NodeId node) {
-  for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
+  for (int depth = 0; depth < kMaxBodyDepth && node != kNoNode; ++depth) {
     node = tree.StripParentheses(node);
     switch (tree.GetKind(node)) {
       case Kind::kIdentifier:
@@ -92,7 +92,7 @@ NodeId DottedFrom(const SyntaxTree& tree, NodeId identifier) {
     return kNoNode;
   }
   NodeId node = identifier;
-  for (int depth = 0; depth < kMaxDepth; ++depth) {
+  for (int depth = 0; depth < kMaxBodyDepth; ++depth) {
     const NodeId above = tree[node].parent;
     if (above == kNoNode || tree.GetKind(above) != Kind::kAttribute) break;
     if (tree[node].field != Field::kObject) break;
@@ -134,7 +134,7 @@ FunctionBody::FunctionBody(const ParsedFile& file, NodeId function, int64_t& ste
 void FunctionBody::AddBlock(NodeId block, std::vector<int>& around) {
   for (NodeId child = tree_.FirstChild(block); child != kNoNode; child = tree_.NextSibling(child)) {
     if (IsLayout(tree_.GetKind(child)) || statements_.size() >= kMaxStatements) continue;
-    if (IsTakenApart(tree_.GetKind(child)) && around.size() < kMaxDepth) {
+    if (IsTakenApart(tree_.GetKind(child)) && around.size() < kMaxBodyDepth) {
       AddCompound(child, around);
     } else {
       AddSimple(child, around);
@@ -247,7 +247,7 @@ void FunctionBody::ReadTargets(NodeId node, Statement& statement) const {
       const NodeId left = tree_.Child(assignment, Field::kLeft);
       if (left == kNoNode) continue;
       std::vector<NodeId> targets = {left};
-      for (size_t i = 0; i < targets.size() && i < kMaxDepth; ++i) {
+      for (size_t i = 0; i < targets.size() && i < kMaxBodyDepth; ++i) {
         const Kind target = tree_.GetKind(targets[i]);
         if (target == Kind::kAttribute || target == Kind::kSubscript) {
           if (IsGradient(tree_, targets[i])) continue;

@@ -48,13 +48,13 @@ Fact FindFact(absl::string_view chain) {
   return verb && type ? Fact::kSupported : Fact::kNone;
 }
 
-constexpr size_t kMaxText = 256;
+constexpr size_t kMaxFactText = 256;
 
 // Returns the chain of members that a constant's value is; empty for any other definition.
 std::string ReadChain(const v1::Definition& definition) {
   const bool one = definition.kind() == v1::Definition::KIND_CONSTANT &&
                    definition.names_size() == 1 && definition.string_begin() == 0 &&
-                   definition.text().size() <= kMaxText;
+                   definition.text().size() <= kMaxFactText;
   if (!one) return "";
   const Tokens tokens = LexCode(definition.text());
   size_t at = 2;

@@ -6,17 +6,19 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/python/syntax/children.h"
 
 namespace kernelmill::extractor {
 
 using python::Call;
+using python::Children;
 using python::Field;
 using python::Kind;
 
 namespace {
 
-constexpr int kMaxDepth = 24;
-constexpr size_t kMaxText = 64u << 10;
+constexpr int kMaxTextDepth = 24;
+constexpr size_t kMaxReferenceText = 64u << 10;
 
 // Methods that give a tensor another type, place or shape.
 bool Converts(absl::string_view method) {
@@ -51,21 +53,13 @@ Effect FindCallEffect(absl::string_view called) {
   return Converts(called) || IsIn(called, kConverting) ? Effect::kConverts : Effect::kComputes;
 }
 
-std::vector<NodeId> Children(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> children;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) children.push_back(child);
-  }
-  return children;
-}
-
 class CalleeFinder {
  public:
   explicit CalleeFinder(const TestUnit& unit) : unit_(unit), tree_(unit.file().tree()) {}
 
   ReferenceCallee FindIn(NodeId node, int at, int depth) const {
     node = tree_.StripParentheses(node);
-    if (depth > kMaxDepth) return {};
+    if (depth > kMaxTextDepth) return {};
     switch (tree_.GetKind(node)) {
       case Kind::kIdentifier:
         return FindByName(tree_.GetText(node), at, depth);
@@ -380,7 +374,7 @@ std::optional<HostText> WriteReference(const TestUnit& unit, TestFiles& files,
   made.text = absl::StrCat("def reference(", absl::StrJoin(writer.FindParameters(expected), ", "),
                            "):\n", writer.WriteBody(), writer.GetIndentation(place.first_line),
                            "return ", absl::StrJoin(results, ", "), "\n");
-  if (made.text.size() > kMaxText) return std::nullopt;
+  if (made.text.size() > kMaxReferenceText) return std::nullopt;
   const std::unique_ptr<TestFile> parsed = files.ParseText(made.path, made.text);
   const NodeId function = parsed == nullptr ? kNoNode : parsed->FindDefinition("reference");
   if (function == kNoNode) return std::nullopt;

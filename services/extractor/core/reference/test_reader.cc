@@ -22,11 +22,11 @@ using python::Kind;
 
 namespace {
 
-constexpr size_t kMaxTests = 4096;      // in a file
-constexpr size_t kMaxUnits = 12;        // functions that one test calls
-constexpr size_t kMaxComparisons = 16;  // in a record
-constexpr size_t kMaxText = 4096;       // bytes of a comparison's text
-constexpr int kMaxFixtures = 4;         // that make one another's values
+constexpr size_t kMaxTests = 4096;           // in a file
+constexpr size_t kMaxUnits = 12;             // functions that one test calls
+constexpr size_t kMaxComparisons = 16;       // in a record
+constexpr size_t kMaxComparisonText = 4096;  // bytes of a comparison's text
+constexpr int kMaxFixtures = 4;              // that make one another's values
 
 // Returns the method of that name of a class of the same file; kNoNode without one.
 NodeId FindMethod(const SyntaxTree& tree, NodeId of, absl::string_view name) {
@@ -81,7 +81,9 @@ bool HasNumbersOnly(const CaseAxis& axis) {
   });
 }
 
-std::string Shortened(absl::string_view text) { return std::string(text.substr(0, kMaxText)); }
+std::string Shortened(absl::string_view text) {
+  return std::string(text.substr(0, kMaxComparisonText));
+}
 
 }  // namespace
 

@@ -43,7 +43,7 @@
 namespace kernelmill::validator {
 namespace {
 
-constexpr size_t kMaxUnits = 8;
+constexpr size_t kMaxResidueUnits = 8;
 constexpr size_t kMaxName = 24;
 constexpr size_t kRun = 8;
 constexpr size_t kMaxUnit = 16 << 10;  // bytes; nothing longer is harmless
@@ -438,7 +438,7 @@ std::vector<ResidueUnit> FindResidue(absl::string_view rest,
   std::vector<ResidueUnit> residue;
   VisitResidue(rest, licenses, [&](absl::string_view unit, int line) {
     residue.push_back({Shown(unit), line, ReadScope(unit)});
-    return residue.size() < kMaxUnits;
+    return residue.size() < kMaxResidueUnits;
   });
   return residue;
 }

@@ -21,10 +21,10 @@ namespace {
 
 using spdx::SpdxExpression;
 
-constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxAnnotationBytes = 1 << 20;
 constexpr size_t kMaxAnnotations = 1024;
 constexpr size_t kMaxGlobBytes = 16 << 10;
-constexpr size_t kMaxPathBytes = 4096;
+constexpr size_t kMaxAnnotatedPathBytes = 4096;
 
 constexpr absl::string_view kLicenseKey = "SPDX-License-Identifier";
 constexpr absl::string_view kCopyrightKey = "SPDX-FileCopyrightText";
@@ -230,7 +230,7 @@ std::vector<absl::string_view> FoldersAbove(absl::string_view path) {
 }  // namespace
 
 std::vector<Annotation> ReadReuseToml(absl::string_view text) {
-  return TomlReader(text.substr(0, kMaxBytes)).Read();
+  return TomlReader(text.substr(0, kMaxAnnotationBytes)).Read();
 }
 
 // dep5 is the format of Debian's copyright files: paragraphs of "Field: value" lines. A line that
@@ -248,7 +248,7 @@ std::vector<Annotation> ReadDep5(absl::string_view text) {
     current = Annotation();
     field.clear();
   };
-  for (absl::string_view line : absl::StrSplit(text.substr(0, kMaxBytes), '\n')) {
+  for (absl::string_view line : absl::StrSplit(text.substr(0, kMaxAnnotationBytes), '\n')) {
     ++line_number;
     if (absl::StripAsciiWhitespace(line).empty()) {
       finish();
@@ -281,7 +281,7 @@ std::vector<Annotation> ReadDep5(absl::string_view text) {
 
 // Follows all steps of the glob at once, without backtracking: O(glob x path).
 bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans_folders) {
-  if (path.size() > kMaxPathBytes) return false;
+  if (path.size() > kMaxAnnotatedPathBytes) return false;
   // The literal text before the first wildcard must match as it is, which rules out most globs.
   const size_t literal = std::min(glob.find_first_of("*?\\"), glob.size());
   if (path.substr(0, literal) != glob.substr(0, literal)) return false;
@@ -343,7 +343,7 @@ Annotations::Annotations(const v1::SourceTree& tree) {
 // up, and an override ends the walk.
 Annotations::Answer Annotations::Of(absl::string_view path) const {
   Answer answer;
-  if (files_.empty() || path.size() > kMaxPathBytes) return answer;
+  if (files_.empty() || path.size() > kMaxAnnotatedPathBytes) return answer;
   for (const absl::string_view folder : FoldersAbove(path)) {
     const auto [first, last] = files_.equal_range(std::string(folder));
     absl::string_view inner = path;

@@ -82,7 +82,7 @@ std::optional<std::string> FindInTable(absl::string_view table, absl::string_vie
 
 // Reads pyproject.toml line by line: the sections about a package, strings over several lines, and
 // arrays over several lines.
-class TomlReader {
+class PackageTomlReader {
  public:
   std::vector<Declaration> Read(absl::string_view content) {
     for (const absl::string_view line : absl::StrSplit(content, '\n')) {
@@ -329,7 +329,7 @@ std::vector<Declaration> ReadDeclarations(absl::string_view path, absl::string_v
   content = content.substr(0, kMaxBytes);
   const absl::string_view name = BaseName(path);
   std::vector<Declaration> found;
-  if (name == "pyproject.toml") found = TomlReader().Read(content);
+  if (name == "pyproject.toml") found = PackageTomlReader().Read(content);
   if (name == "setup.cfg") found = CfgReader().Read(content);
   if (name == "setup.py") found = ReadSetupPy(content);
   std::stable_partition(found.begin(), found.end(), [](const Declaration& one) {

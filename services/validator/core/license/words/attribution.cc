@@ -14,7 +14,7 @@ namespace kernelmill::validator {
 namespace {
 
 constexpr size_t kMaxBytes = 200;
-constexpr absl::string_view kTag = "SPDX-FileCopyrightText:";
+constexpr absl::string_view kCopyrightTag = "SPDX-FileCopyrightText:";
 
 // Returns whether the line belongs to a licence's text rather than to the work.
 bool IsOfTheText(absl::string_view line) {
@@ -36,7 +36,7 @@ std::vector<std::string> CopyrightLines(absl::string_view text) {
     const size_t begin = line.find_first_not_of("#/*<!-;%{\"'`|>=_~. \t\r");
     if (begin == absl::string_view::npos) continue;
     line = absl::StripAsciiWhitespace(line.substr(begin));
-    const bool tagged = absl::ConsumePrefix(&line, kTag);
+    const bool tagged = absl::ConsumePrefix(&line, kCopyrightTag);
     if (!tagged && !spdx::IsCopyrightLine(line)) continue;
     if (IsOfTheText(absl::AsciiStrToLower(line))) continue;
     AddCopyrightLine(line, &lines);

@@ -196,7 +196,7 @@ constexpr const char* kConnectors[] = {"or",    "and",    "license", "licenses",
                                        "your",  "option", "see",     "a",        "then", "an",
                                        "under", "terms",  "of",      "version"};
 // Words that say, together with "under", that something is licensed.
-constexpr const char* kVerbs[] = {
+constexpr const char* kNoticeVerbs[] = {
     "licensed",      "licenses",     "license", "released", "distributed", "available",
     "provided",      "published",    "covered", "offered",  "is",          "are",
     "redistributed", "redistribute", "modify",  "falls",    "issued"};
@@ -222,7 +222,7 @@ constexpr const char* kRootPlaces[] = {
     "top level of",   "top level directory", "toplevel directory"};
 
 template <typename List>
-bool Contains(const List& list, absl::string_view word) {
+bool IsListed(const List& list, absl::string_view word) {
   return absl::c_any_of(list, [&](absl::string_view entry) { return entry == word; });
 }
 
@@ -292,11 +292,11 @@ class Reader {
   // Reads words that must be one name, except for the word "license".
   Notice ReadBare() {
     size_t at = 0;
-    while (at < words_.size() && Contains(kFillers, words_[at])) ++at;
+    while (at < words_.size() && IsListed(kFillers, words_[at])) ++at;
     const size_t end = ReadName(at, /*portion=*/false);
     if (end == at) return {};
     for (size_t i = end; i < words_.size(); ++i) {
-      const bool part = Contains(kFillers, words_[i]) || words_[i] == "." ||
+      const bool part = IsListed(kFillers, words_[i]) || words_[i] == "." ||
                         words_[i] == "version" || words_[i] == "or" || words_[i] == "later" ||
                         words_[i] == "only" || !GnuVersion(words_[i]).empty() ||
                         IsGnuShortName(words_[i]);
@@ -307,7 +307,7 @@ class Reader {
 
  private:
   static bool IsGnuShortName(absl::string_view word) {
-    return Contains(
+    return IsListed(
         std::vector<absl::string_view>{"gpl", "gplv2", "gplv3", "lgplv2", "lgplv3", "agplv3"},
         word);
   }
@@ -354,7 +354,7 @@ class Reader {
       return true;
     }
     for (size_t i = trigger; i > sentence_ && i + kVerbWindow > trigger; --i) {
-      if (Contains(kVerbs, words_[i - 1])) return true;
+      if (IsListed(kNoticeVerbs, words_[i - 1])) return true;
     }
     return false;
   }
@@ -420,7 +420,7 @@ class Reader {
         fillers = 0;
         continue;
       }
-      const bool between = end == start ? Contains(kFillers, words_[at]) : IsConnector(words_[at]);
+      const bool between = end == start ? IsListed(kFillers, words_[at]) : IsConnector(words_[at]);
       if (!between) break;
       ++at;
       ++fillers;
@@ -438,7 +438,7 @@ class Reader {
     }
   }
 
-  static bool IsConnector(absl::string_view word) { return Contains(kConnectors, word); }
+  static bool IsConnector(absl::string_view word) { return IsListed(kConnectors, word); }
 
   // Reads the longest name at `at`. Returns the position after it, or `at` if there is no name.
   size_t ReadName(size_t at, bool portion) {
