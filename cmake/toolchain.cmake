@@ -15,6 +15,11 @@ if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 add_link_options(-Wl,--as-needed)
 
+# One compilation for all files of a library instead of one for each: headers are read, and templates instantiated, once a
+# folder. For builds from nothing, as the quick start's: an edit of one file compiles its whole folder again. The names that
+# the files of a folder define for themselves have to differ.
+option(KERNELMILL_UNITY "Compile the files of each library together" OFF)
+
 # Our own code is warning-free; generated and fetched code is not ours to mend.
 set(KERNELMILL_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -10,7 +10,7 @@ readonly kernelmill=build/release/bin/kernelmill
 
 echo "quickstart.sh: installs Debian packages, builds the programs, makes a dataset: 5 to 12 minutes on two cores, 3 GB of disk, 4 GB of memory"
 deploy/install.sh build run
-deploy/build.sh release -DKERNELMILL_TESTS=OFF
+deploy/build.sh release -DKERNELMILL_TESTS=OFF -DKERNELMILL_UNITY=ON
 commit=$(deploy/demo_repository.sh build/quickstart/kernels-repo.git)
 echo "quickstart.sh: the demo repository is at ${commit:0:12}"
 

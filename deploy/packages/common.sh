@@ -23,7 +23,7 @@ programs() {
     cmake --build build/release --target kernelmill kernelmill-{store,coordinator,fetcher,extractor,compiler,runner,validator,deduplicator} \
       -- --quiet >&2
   else
-    deploy/build.sh release -DKERNELMILL_TESTS=OFF >&2
+    deploy/build.sh release -DKERNELMILL_TESTS=OFF -DKERNELMILL_UNITY=ON >&2
   fi
   echo "$PWD/build/release/bin"
 }
