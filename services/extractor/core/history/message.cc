@@ -11,13 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/code/bytes.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-bool IsWordByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
-
-bool IsAddressByte(char c) { return IsWordByte(c) || absl::StrContains(".+-%", c); }
+bool IsAddressByte(char c) { return code::IsNameByte(c) || absl::StrContains(".+-%", c); }
 
 // "Signed-off-by:", "Co-authored-by:", "Cc:" and the like.
 bool IsTrailer(absl::string_view line) {
@@ -111,7 +110,7 @@ struct Number {
 // Reads the number at `at`, which no word, number or version goes on from.
 std::optional<Number> ReadNumber(absl::string_view line, size_t at) {
   if (!absl::ascii_isdigit(line[at])) return std::nullopt;
-  if (at > 0 && (IsWordByte(line[at - 1]) || line[at - 1] == '.' || line[at - 1] == '#')) {
+  if (at > 0 && (code::IsNameByte(line[at - 1]) || line[at - 1] == '.' || line[at - 1] == '#')) {
     return std::nullopt;
   }
   size_t end = at;
@@ -153,7 +152,7 @@ absl::string_view ReadUnit(absl::string_view line, size_t at, size_t* end) {
   for (const absl::string_view unit : kUnits) {
     if (unit.size() <= best.size() || !absl::StartsWithIgnoreCase(line.substr(at), unit)) continue;
     const size_t behind = at + unit.size();
-    if (behind < line.size() && (IsWordByte(line[behind]) || line[behind] == '/')) continue;
+    if (behind < line.size() && (code::IsNameByte(line[behind]) || line[behind] == '/')) continue;
     best = line.substr(at, unit.size());
   }
   if (!best.empty()) *end = at + best.size();
@@ -166,7 +165,7 @@ bool ReadTimes(absl::string_view line, size_t at, size_t* end) {
     if (!absl::StartsWith(line.substr(at), sign)) continue;
     *end = at + sign.size();
     const size_t behind = SkipBlanks(line, *end);
-    if (*end < line.size() && IsWordByte(line[*end])) return false;
+    if (*end < line.size() && code::IsNameByte(line[*end])) return false;
     // A wider gap is one between columns.
     return behind > *end + 1 || behind >= line.size() || !absl::ascii_isdigit(line[behind]);
   }
@@ -193,8 +192,8 @@ std::vector<std::string> FindDevices(absl::string_view text) {
     for (size_t at = text.find(device); at != absl::string_view::npos;
          at = text.find(device, at + 1)) {
       const size_t end = at + device.size();
-      const bool alone =
-          (at == 0 || !IsWordByte(text[at - 1])) && (end == text.size() || !IsWordByte(text[end]));
+      const bool alone = (at == 0 || !code::IsNameByte(text[at - 1])) &&
+                         (end == text.size() || !code::IsNameByte(text[end]));
       if (!alone || taken[at] || taken[end - 1]) continue;
       std::fill(taken.begin() + static_cast<int64_t>(at), taken.begin() + static_cast<int64_t>(end),
                 true);
@@ -301,7 +300,7 @@ class LineClaims {
     const size_t at = SkipBlanks(line_, number.end);
     const bool fraction = absl::StrContains(Text(number), '.');
     if (!fraction || at >= line_.size() || absl::ascii_tolower(line_[at]) != 's') return 0;
-    if (at + 1 < line_.size() && IsWordByte(line_[at + 1])) return 0;
+    if (at + 1 < line_.size() && code::IsNameByte(line_[at + 1])) return 0;
     const std::string lower = absl::AsciiStrToLower(line_);
     return absl::StrContains(lower, "time") || absl::StrContains(lower, "latency") ? at + 1 : 0;
   }

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "common/code/bytes.h"
 #include "common/text/commit_message.h"
 
 namespace kernelmill::extractor {
@@ -220,8 +221,6 @@ constexpr Word kLabels[] = {
     {"new", kFeature, true},
 };
 
-bool IsWordByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
-
 // Adds each of the words that the text has, once, to those of its kind.
 using Votes = std::array<std::vector<std::string>, kKinds.size()>;
 
@@ -240,9 +239,9 @@ Votes CountWords(absl::string_view text, absl::Span<const Word> words) {
     for (size_t at = lower.find(word.text); at != absl::string_view::npos;
          at = lower.find(word.text, at + 1)) {
       size_t end = at + word.text.size();
-      if (at > 0 && IsWordByte(lower[at - 1])) continue;
-      if (word.exact && end < lower.size() && IsWordByte(lower[end])) continue;
-      while (end < lower.size() && IsWordByte(lower[end])) ++end;
+      if (at > 0 && code::IsNameByte(lower[at - 1])) continue;
+      if (word.exact && end < lower.size() && code::IsNameByte(lower[end])) continue;
+      while (end < lower.size() && code::IsNameByte(lower[end])) ++end;
       // A name of code says nothing: "separate_store" separates nothing.
       const bool name = absl::StrContains(lower.substr(at, end - at), '_');
       if (name && !absl::StrContains(word.text, '_')) continue;
@@ -257,7 +256,8 @@ Votes CountWords(absl::string_view text, absl::Span<const Word> words) {
 bool IsLabel(absl::string_view text, const Word& word) {
   if (!absl::StartsWith(text, word.text)) return false;
   const absl::string_view rest = text.substr(word.text.size());
-  return rest.empty() || !IsWordByte(rest[0]) || (!word.exact && absl::StartsWith(text, "opti"));
+  return rest.empty() || !code::IsNameByte(rest[0]) ||
+         (!word.exact && absl::StartsWith(text, "opti"));
 }
 
 // Reads the labels at the head of a subject: "[A][B] ...", "[A, B] ...", "a(b): ...", "[A] b: ...".

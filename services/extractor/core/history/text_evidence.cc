@@ -15,13 +15,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "common/code/bytes.h"
 #include "common/code/lexer.h"
 #include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
 namespace {
-
-bool IsWordByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
 // The tokens of a kernel without comments; `name` stands for the kernel's own name.
 std::vector<code::Token> ReadTokens(const v1::Kernel& kernel) {
@@ -162,7 +161,7 @@ absl::string_view ReadName(const code::Token& token) {
   const absl::string_view text = token.text;
   if (token.kind != code::Token::kString || text.size() < 3) return "";
   const absl::string_view inside = text.substr(1, text.size() - 2);
-  return std::all_of(inside.begin(), inside.end(), IsWordByte) ? inside : "";
+  return std::all_of(inside.begin(), inside.end(), code::IsNameByte) ? inside : "";
 }
 
 // Says whether a token is a name that a function may choose: no attribute and nothing that is
@@ -253,7 +252,7 @@ bool IsPart(const std::vector<code::Token>& part, const std::vector<code::Token>
 // Says whether words are replaced one for one: names, numbers and attributes.
 bool DifferInWords(const Code& a, const Code& b, const TextCounts& more, const TextCounts& less) {
   const auto word = [](const auto& each) {
-    return IsWordByte(each.first[0]) || each.first == "." || each.first == "=";
+    return code::IsNameByte(each.first[0]) || each.first == "." || each.first == "=";
   };
   return a.all.size() == b.all.size() && !more.empty() &&
          std::all_of(more.begin(), more.end(), word) && std::all_of(less.begin(), less.end(), word);
