@@ -8,14 +8,23 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/rpc/request_cost.h"
 #include "common/rpc/status.h"
 
 namespace kernelmill::rpc {
+
+// Separates the field `field` of a message, which has bytes, from its other fields. Returns these,
+// to be parsed. `content` gets the field's bytes, in pieces of `message`, which are not copied.
+// INVALID_ARGUMENT: it is not a message.
+absl::StatusOr<std::string> TakeBytesField(grpc::ByteBuffer& message, int field,
+                                           std::vector<absl::string_view>* content);
 
 // A request as it arrived. A handler that reads one decides when it is parsed, and whether: gRPC
 // would parse it before the handler knows its size.
@@ -26,12 +35,26 @@ class Unparsed {
 
   // Parses the request and frees its bytes. INVALID_ARGUMENT: it is not one, or takes too much
   // memory.
-  absl::Status Parse(Request& request) {
-    RETURN_IF_ERROR(GetParsedBytes(bytes_, *Request::descriptor()).status());
-    return FromGrpcStatus(grpc::SerializationTraits<Request>::Deserialize(&bytes_, &request));
+  absl::Status Parse(Request& request) { return Parse(bytes_, request); }
+
+  // Parses the request without its field `field`, whose bytes it copies nowhere: `content` gets
+  // views of them, until Clear() or the next request. INVALID_ARGUMENT: it is not a request, or
+  // takes too much memory.
+  absl::Status ParseWithout(int field, Request& request, std::vector<absl::string_view>* content) {
+    ASSIGN_OR_RETURN(const std::string rest, TakeBytesField(bytes_, field, content));
+    const grpc::Slice slice(rest);
+    grpc::ByteBuffer others(&slice, 1);
+    return Parse(others, request);
   }
 
+  void Clear() { bytes_.Clear(); }
+
  private:
+  static absl::Status Parse(grpc::ByteBuffer& bytes, Request& request) {
+    RETURN_IF_ERROR(GetParsedBytes(bytes, *Request::descriptor()).status());
+    return FromGrpcStatus(grpc::SerializationTraits<Request>::Deserialize(&bytes, &request));
+  }
+
   friend class grpc::SerializationTraits<Unparsed<Request>>;
   grpc::ByteBuffer bytes_;
 };

@@ -93,9 +93,9 @@ enum class Condition { kGood, kDamaged, kGone };
 absl::StatusOr<Condition> Examine(Blobs& blobs, const BlobId& id) {
   Sha256Stream hash;
   int64_t size = 0;
-  const absl::Status read = blobs.Read(id, 0, id.size, [&](absl::string_view piece) {
-    hash.Update(piece);
-    size += static_cast<int64_t>(piece.size());
+  const absl::Status read = blobs.Read(id, 0, id.size, [&](const Piece& piece) {
+    hash.Update(piece.bytes);
+    size += static_cast<int64_t>(piece.bytes.size());
     return absl::OkStatus();
   });
   if (absl::IsDataLoss(read)) return Condition::kDamaged;
@@ -216,7 +216,7 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> ContentStore::NewWriter(const BlobId
 }
 
 // OUT_OF_RANGE: the offset is beyond the end. A limit of 0 means no limit.
-absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink) {
+absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, PieceSink sink) {
   if (limit < 0) return absl::InvalidArgumentError("read_limit: must not be negative");
   if (!IsEmptyBlob(id)) RETURN_IF_ERROR(lru_.Touch(id));
   if (offset < 0 || offset > id.size) {
@@ -234,8 +234,8 @@ absl::StatusOr<std::string> ContentStore::Get(const BlobId& id) {
   if (IsEmptyBlob(id)) return bytes;
   RETURN_IF_ERROR(lru_.Touch(id));
   bytes.reserve(id.size);
-  RETURN_IF_ERROR(lru_.Read(id, 0, id.size, [&](absl::string_view piece) {
-    bytes.append(piece.data(), piece.size());
+  RETURN_IF_ERROR(lru_.Read(id, 0, id.size, [&](const Piece& piece) {
+    bytes.append(piece.bytes.data(), piece.bytes.size());
     return absl::OkStatus();
   }));
   return bytes;

@@ -109,7 +109,7 @@ class ContentStore {
   // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: the blob does not
   // exist. DATA_LOSS: it is damaged. OUT_OF_RANGE: the offset is outside the blob.
   // INVALID_ARGUMENT: the limit is negative.
-  absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink);
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, PieceSink sink);
 
   // Returns the whole blob. Errors: see Read.
   absl::StatusOr<std::string> Get(const BlobId& id);

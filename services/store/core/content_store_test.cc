@@ -26,8 +26,8 @@ class ContentStoreTest : public ::testing::Test {
  protected:
   std::string Collect(const BlobId& id, int64_t offset, int64_t limit, absl::Status* status) {
     std::string bytes;
-    *status = store_.Read(id, offset, limit, [&](absl::string_view piece) {
-      bytes.append(piece.data(), piece.size());
+    *status = store_.Read(id, offset, limit, [&](const Piece& piece) {
+      bytes.append(piece.bytes.data(), piece.bytes.size());
       return absl::OkStatus();
     });
     return bytes;
@@ -259,7 +259,7 @@ TEST_F(ContentStoreTest, ALargeDamagedBlobIsMendedByAnUpload) {
 TEST_F(ContentStoreTest, AReaderThatGivesUpDamagesNothing) {
   ASSERT_THAT(store_.Put({{MakeId("fine"), "fine"}}).front(), IsOk());
   EXPECT_THAT(store_.Read(MakeId("fine"), 0, 0,
-                          [](absl::string_view) { return absl::DataLossError("the line"); }),
+                          [](const Piece&) { return absl::DataLossError("the line"); }),
               StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(*store_.Contains({MakeId("fine")}), std::vector<bool>{true});
 }

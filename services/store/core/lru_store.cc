@@ -268,14 +268,13 @@ bool LruStore::IsDamaged(const BlobId& id) const {
 
 // Passes a part of the content to `sink`. If the storage reports damage, the blob is marked, and
 // DATA_LOSS tells the client so. UNAVAILABLE: the blob changed during the read, which is no damage.
-absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
+absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) {
   bool refused = false;  // the error is the sink's
-  absl::Status status =
-      blobs_.Read(id, offset, length, [&](absl::string_view piece) -> absl::Status {
-        absl::Status taken = sink(piece);
-        refused = !taken.ok();
-        return taken;
-      });
+  absl::Status status = blobs_.Read(id, offset, length, [&](const Piece& piece) -> absl::Status {
+    absl::Status taken = sink(piece);
+    refused = !taken.ok();
+    return taken;
+  });
   if (refused || !(absl::IsDataLoss(status) || absl::IsNotFound(status))) return status;
   if (MarkDamaged(id, /*confirmed=*/false)) {
     return absl::DataLossError(absl::StrCat(ToString(id), " is damaged: ", status.message()));
@@ -290,7 +289,7 @@ bool LruStore::IsUnreadable(const BlobId& id) {
   absl::ReaderMutexLock lock(&eviction_mutex_);
   const absl::StatusOr<std::vector<Epoch>> last = uses_.LastUses({id});
   if (!last.ok() || last->front() == kNoEpoch) return false;
-  const auto ignore = [](absl::string_view) { return absl::OkStatus(); };
+  const auto ignore = [](const Piece&) { return absl::OkStatus(); };
   const absl::Status read = blobs_.Read(id, 0, id.size, ignore);
   return absl::IsDataLoss(read) || absl::IsNotFound(read);
 }

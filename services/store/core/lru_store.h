@@ -101,7 +101,7 @@ class LruStore {
   absl::Status Commit(StagedBlob& staged, const BlobId& id);
 
   // Passes bytes of the blob; records no use (see Touch). Marks the blob as damaged on DATA_LOSS.
-  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink);
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink);
 
   absl::StatusOr<std::string> GetResult(absl::string_view instance, const BlobId& action);
   absl::Status PutResult(absl::string_view instance, const BlobId& action,

@@ -30,8 +30,16 @@ namespace kernelmill::store {
 // choice depends only on the size, so that two writers of one blob always store it the same way.
 inline constexpr int64_t kChunkBytes = 4 << 20;
 
-// A function that takes consecutive pieces of a blob. Its error stops the reader, which returns it.
+// A function that takes consecutive pieces of bytes. Its error stops the reader, which returns it.
 using ByteSink = absl::FunctionRef<absl::Status(absl::string_view)>;
+
+// A part of a blob's content. A copy of `owner` keeps the bytes; null: they are there during the
+// call only.
+struct Piece {
+  absl::string_view bytes;
+  std::shared_ptr<const void> owner;
+};
+using PieceSink = absl::FunctionRef<absl::Status(const Piece&)>;
 
 // The time of last uses: a counter that starts with 1 and advances with the bytes written, not with
 // a clock.
@@ -95,7 +103,7 @@ class Blobs {
   virtual absl::StatusOr<bool> DeleteAbandonedUpload() = 0;
   // Passes `length` bytes from `offset` on; the range must be within the blob. NOT_FOUND: the blob
   // does not exist.
-  virtual absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) = 0;
+  virtual absl::Status Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) = 0;
   // Deletes the blob. OK if it does not exist. The caller excludes other writes and uses of it.
   virtual absl::Status Delete(const BlobId& id) = 0;
 

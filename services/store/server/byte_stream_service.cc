@@ -1,12 +1,21 @@
-#include <algorithm>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <grpcpp/impl/rpc_service_method.h>
+#include <grpcpp/impl/service_type.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/method_handler.h>
+
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/access/authorizer.h"
 #include "common/access/caller_limits.h"
 #include "common/base/status.h"
@@ -36,32 +45,53 @@ constexpr size_t kMaxPieceBytes = 1 << 20;
 
 using GuardedStream = rpc::StallGuard::Stream;
 
-// A writer that sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client
+// Makes a part of a message of bytes that stay where they are.
+grpc::Slice ToSlice(const Piece& piece) {
+  if (piece.owner == nullptr) return grpc::Slice(piece.bytes.data(), piece.bytes.size());
+  using Owner = std::shared_ptr<const void>;
+  return grpc::Slice(
+      const_cast<char*>(piece.bytes.data()), piece.bytes.size(),
+      [](void* owner) { delete static_cast<Owner*>(owner); }, new Owner(piece.owner));
+}
+
+// Makes a ReadResponse with these bytes, which are not copied if the piece owns them.
+grpc::ByteBuffer ToResponse(const Piece& piece) {
+  std::string head;
+  {
+    google::protobuf::io::StringOutputStream output(&head);
+    google::protobuf::io::CodedOutputStream coded(&output);
+    coded.WriteTag(bytestream::ReadResponse::kDataFieldNumber << 3 | 2);  // 2: bytes
+    coded.WriteVarint32(static_cast<uint32_t>(piece.bytes.size()));
+  }
+  const grpc::Slice slices[] = {grpc::Slice(head), ToSlice(piece)};
+  return grpc::ByteBuffer(slices, 2);
+}
+
+// A writer that sends pieces in messages of at most kMaxPieceBytes. CANCELLED: the client
 // disconnected or stopped reading.
 class PieceWriter {
  public:
-  PieceWriter(grpc::ServerWriter<bytestream::ReadResponse>* stream, GuardedStream* guarded)
+  PieceWriter(grpc::ServerWriter<grpc::ByteBuffer>* stream, GuardedStream* guarded)
       : stream_(stream), guarded_(guarded) {}
 
-  absl::Status Send(absl::string_view bytes) {
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxPieceBytes))) {
-      const absl::string_view piece = bytes.substr(0, kMaxPieceBytes);
-      message_.set_data(piece.data(), piece.size());
+  absl::Status Send(Piece rest) {
+    while (!rest.bytes.empty()) {
+      const Piece piece = {rest.bytes.substr(0, kMaxPieceBytes), rest.owner};
+      rest.bytes.remove_prefix(piece.bytes.size());
       bool sent = false;
       guarded_->Wait([&] {
-        sent = stream_->Write(message_);
-        return static_cast<int64_t>(piece.size());
+        sent = stream_->Write(ToResponse(piece));
+        return static_cast<int64_t>(piece.bytes.size());
       });
       if (!sent) return absl::CancelledError("the client disconnected or stopped reading");
-      CountBytesOut(piece.size());
+      CountBytesOut(static_cast<int64_t>(piece.bytes.size()));
     }
     return absl::OkStatus();
   }
 
  private:
-  grpc::ServerWriter<bytestream::ReadResponse>* const stream_;
+  grpc::ServerWriter<grpc::ByteBuffer>* const stream_;
   GuardedStream* const guarded_;
-  bytestream::ReadResponse message_;
 };
 
 // Reads and writes of blobs of any size. A StallGuard admits each stream and ends it if its client
@@ -71,7 +101,10 @@ class PieceWriter {
 // under it. After a broken connection the client asks QueryWriteStatus for the committed size and
 // goes on from there. A message of an upload is parsed when it has its turn, and freed before the
 // next one is waited for, since there may be hundreds of uploads.
-class ByteStreamService final : public bytestream::ByteStream::Service {
+//
+// The bytes of blobs are neither parsed nor serialized, which would copy them: messages are made of
+// the pieces that the database returns, and uploads get the pieces that arrived.
+class ByteStreamService final : public grpc::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
       : store_(store),
@@ -81,24 +114,41 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                    {"upload-messages-per-caller", kMessagesOfCaller},
                    {"upload-messages", kMessages},
                    ""}) {
-    MarkMethodStreamed(rpc::GetMethodIndex("google.bytestream.ByteStream.Write"),
-                       new grpc::internal::ClientStreamingHandler<ByteStreamService, Message,
-                                                                  bytestream::WriteResponse>(
-                           [](ByteStreamService* service, grpc::ServerContext* context,
-                              Reader* stream, bytestream::WriteResponse* response) {
-                             return service->Receive(*context, *stream, *response);
-                           },
-                           this));
+    using grpc::internal::RpcMethod;
+    Add("/google.bytestream.ByteStream/Read", RpcMethod::SERVER_STREAMING,
+        new grpc::internal::ServerStreamingHandler<ByteStreamService, bytestream::ReadRequest,
+                                                   grpc::ByteBuffer>(
+            std::mem_fn(&ByteStreamService::Read), this));
+    Add("/google.bytestream.ByteStream/Write", RpcMethod::CLIENT_STREAMING,
+        new grpc::internal::ClientStreamingHandler<ByteStreamService, Message,
+                                                   bytestream::WriteResponse>(
+            std::mem_fn(&ByteStreamService::Write), this));
+    Add("/google.bytestream.ByteStream/QueryWriteStatus", RpcMethod::NORMAL_RPC,
+        new grpc::internal::RpcMethodHandler<ByteStreamService, bytestream::QueryWriteStatusRequest,
+                                             bytestream::QueryWriteStatusResponse,
+                                             google::protobuf::MessageLite,
+                                             google::protobuf::MessageLite>(
+            std::mem_fn(&ByteStreamService::QueryWriteStatus), this));
+  }
+
+ private:
+  using Message = rpc::Unparsed<bytestream::WriteRequest>;
+  using Reader = grpc::ServerReader<Message>;
+
+  // Takes over the handler. gRPC keeps the pointer to the path.
+  void Add(const char* path, grpc::internal::RpcMethod::RpcType type,
+           grpc::internal::MethodHandler* handler) {
+    AddMethod(new grpc::internal::RpcServiceMethod(path, type, handler));
   }
 
   grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
-                    grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
+                    grpc::ServerWriter<grpc::ByteBuffer>* stream) {
     return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseReadName(request->resource_name()));
       ASSIGN_OR_RETURN(const auto guarded, guard_.Admit([context] { context->TryCancel(); },
                                                         access::CallerKey(*context)));
       PieceWriter writer(stream, guarded.get());
-      const auto send = [&writer](absl::string_view bytes) { return writer.Send(bytes); };
+      const auto send = [&writer](const Piece& piece) { return writer.Send(piece); };
       if (name.compression == Compression::kNone) {
         return store_->Read(name.blob, request->read_offset(), request->read_limit(), send);
       }
@@ -108,16 +158,19 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       // Offsets count bytes of the content. A compressed stream starts at the offset and cannot be
       // cut at a limit, because the limit would count compressed bytes.
       ZstdEncoder encoder;
-      RETURN_IF_ERROR(
-          store_->Read(name.blob, request->read_offset(), /*limit=*/0,
-                       [&](absl::string_view bytes) { return encoder.Encode(bytes, send); }));
-      return encoder.Finish(send);
+      const auto send_bytes = [&writer](absl::string_view bytes) {
+        return writer.Send({bytes, nullptr});
+      };
+      RETURN_IF_ERROR(store_->Read(
+          name.blob, request->read_offset(), /*limit=*/0,
+          [&](const Piece& piece) { return encoder.Encode(piece.bytes, send_bytes); }));
+      return encoder.Finish(send_bytes);
     });
   }
 
   grpc::Status QueryWriteStatus(grpc::ServerContext*,
                                 const bytestream::QueryWriteStatusRequest* request,
-                                bytestream::QueryWriteStatusResponse* response) override {
+                                bytestream::QueryWriteStatusResponse* response) {
     return Answer([&]() -> absl::Status {
       ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(request->resource_name()));
       ASSIGN_OR_RETURN(const UploadState state, uploads_->Query(name));
@@ -127,18 +180,14 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     });
   }
 
- private:
-  using Message = rpc::Unparsed<bytestream::WriteRequest>;
-  using Reader = grpc::ServerReader<Message>;
-
-  grpc::Status Receive(grpc::ServerContext& context, Reader& stream,
-                       bytestream::WriteResponse& response) {
+  grpc::Status Write(grpc::ServerContext* context, Reader* stream,
+                     bytestream::WriteResponse* response) {
     return Answer([&]() -> absl::Status {
-      const std::string caller = access::CallerKey(context);
+      const std::string caller = access::CallerKey(*context);
       ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([&context] { context.TryCancel(); }, caller));
-      ASSIGN_OR_RETURN(const int64_t committed, ReceiveAll(stream, *guarded, caller));
-      response.set_committed_size(committed);
+                       guard_.Admit([context] { context->TryCancel(); }, caller));
+      ASSIGN_OR_RETURN(const int64_t committed, ReceiveAll(*stream, *guarded, caller));
+      response->set_committed_size(committed);
       return absl::OkStatus();
     });
   }
@@ -163,7 +212,9 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       const auto turn = messages_.Await(caller, kPatience);
       if (!turn.ok()) return absl::UnavailableError("the store is busy with other uploads");
       bytestream::WriteRequest request;
-      RETURN_IF_ERROR(message.Parse(request));
+      std::vector<absl::string_view> content;
+      RETURN_IF_ERROR(
+          message.ParseWithout(bytestream::WriteRequest::kDataFieldNumber, request, &content));
       // Later messages may leave the name out, but must not change it.
       if (upload == nullptr) {
         resource = request.resource_name();
@@ -175,8 +226,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       // The blob exists already: the client learns it after its first message and need not send the
       // rest.
       if (upload->state().complete) return upload->state().committed;
-      CountBytesIn(request.data().size());
-      RETURN_IF_ERROR(upload->Append(request.write_offset(), request.data()));
+      RETURN_IF_ERROR(Append(request.write_offset(), content, *upload));
+      message.Clear();
       if (request.finish_write()) {
         RETURN_IF_ERROR(upload->Finish());
         break;
@@ -185,6 +236,18 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     if (guarded.ended())
       return absl::CancelledError("the client sent nothing for too long; resume the upload");
     return upload->state().committed;
+  }
+
+  static absl::Status Append(int64_t offset, absl::Span<const absl::string_view> content,
+                             UploadStream& upload) {
+    if (content.empty()) return upload.Append(offset, "");
+    for (const absl::string_view bytes : content) {
+      const auto size = static_cast<int64_t>(bytes.size());
+      CountBytesIn(size);
+      RETURN_IF_ERROR(upload.Append(offset, bytes));
+      offset += size;
+    }
+    return absl::OkStatus();
   }
 
   ContentStore* const store_;

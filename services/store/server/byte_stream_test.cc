@@ -156,6 +156,24 @@ TEST_F(ByteStreamTest, WrongOffsetsAndWrongContentAreRefused) {
   EXPECT_EQ(Write({Message(UploadName("abc"), 0, "abc", true)}, &committed_), kOk);
 }
 
+TEST_F(ByteStreamTest, UnknownFieldsAreIgnored) {
+  bytestream::WriteRequest message = Message(UploadName("abc"), 0, "abc", true);
+  message.GetReflection()->MutableUnknownFields(&message)->AddVarint(9, 1);
+  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(99, "later");
+  EXPECT_EQ(Write({message}, &committed_), kOk);
+  EXPECT_EQ(Read(BlobName("abc"), 0, 0, &bytes_), kOk);
+  EXPECT_EQ(bytes_, "abc");
+}
+
+TEST_F(ByteStreamTest, AMessageWithoutBytesNeedsItsOffset) {
+  EXPECT_EQ(
+      Write({Message(UploadName("abc"), 0, "abc", false), Message("", 2, "", true)}, &committed_),
+      kInvalid);
+  EXPECT_EQ(
+      Write({Message(UploadName("abc"), 0, "abc", false), Message("", 3, "", true)}, &committed_),
+      kOk);
+}
+
 TEST_F(ByteStreamTest, ABlobOverTheLimitIsRefusedBeforeItsBytesCome) {
   const std::string name =
       absl::StrCat("uploads/u/blobs/", cas::ComputeDigest("x").hash(), "/", int64_t{1} << 40);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,28 @@ void AddWhole(Database* database, const CheckedBlob& blob, rocksdb::WriteBatch* 
   batch->Put(database->cas(), HeaderKey(blob.id),
              EncodeHeader({in_line ? Header::Place::kInline : Header::Place::kBody, blob.id.size,
                            in_line ? blob.bytes : absl::string_view()}));
+}
+
+// A packed record that was read, and its content.
+struct PackedBytes {
+  rocksdb::PinnableSlice value;
+  std::string buffer;
+  absl::string_view content;
+
+  // DATA_LOSS: the record is damaged.
+  absl::Status Open(int64_t size) {
+    ASSIGN_OR_RETURN(content, Unpack(ToView(value), size, &buffer));
+    return absl::OkStatus();
+  }
+};
+
+// Returns a part of the content. A value of a blob file has memory of its own, which the piece may
+// keep. A smaller value may be in RocksDB's block cache, which must not be used after the database.
+Piece GetPiece(const std::shared_ptr<PackedBytes>& record, int64_t offset, int64_t length) {
+  constexpr size_t kMinOwned = 64 << 10;
+  const absl::string_view bytes = record->content.substr(offset, length);
+  if (record->value.size() < kMinOwned) return {bytes, nullptr};
+  return {bytes, record};
 }
 
 }  // namespace
@@ -78,7 +101,7 @@ absl::StatusOr<bool> RocksDbBlobs::DeleteAbandonedUpload() {
 }
 
 // NOT_FOUND: the blob does not exist. DATA_LOSS: it is damaged. `sink` may have got a part before.
-absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
+absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) {
   ASSIGN_OR_RETURN(const bool done, ReadBody(id, offset, length, sink));
   if (done) return absl::OkStatus();
   rocksdb::PinnableSlice value;
@@ -92,7 +115,7 @@ absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length
     case Header::Place::kInline:
       // RocksDB may have cached this block for GetUnchecked, which verifies no block checksum.
       if (Sha256(header->rest) != id.raw_hash()) return Broken(id, "its content does not match");
-      return sink(header->rest.substr(offset, length));
+      return sink({header->rest.substr(offset, length), nullptr});
     case Header::Place::kBody:
       return ReadRecord(id, {BodyKey(id), id.size}, offset, length, sink);
     case Header::Place::kChunks:
@@ -105,35 +128,31 @@ absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length
 // are written and deleted together. Returns false if the body is missing or damaged; the caller
 // then reads the header to find out why.
 absl::StatusOr<bool> RocksDbBlobs::ReadBody(const BlobId& id, int64_t offset, int64_t length,
-                                            ByteSink sink) {
+                                            PieceSink sink) {
   if (id.size <= kMaxInlineBytes || id.size > kChunkBytes) return false;
-  rocksdb::PinnableSlice value;
+  const auto record = std::make_shared<PackedBytes>();
   const absl::Status status =
-      database_->GetUnchecked(database_->cas(), BodyKey(id), &value, ToString(id));
+      database_->GetUnchecked(database_->cas(), BodyKey(id), &record->value, ToString(id));
   if (!status.ok()) return false;
-  std::string buffer;
-  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), id.size, &buffer);
-  if (!content.ok()) return false;
-  RETURN_IF_ERROR(sink(content->substr(offset, length)));
+  if (!record->Open(id.size).ok()) return false;
+  RETURN_IF_ERROR(sink(GetPiece(record, offset, length)));
   return true;
 }
 
 // Passes a part of the record's content.
 absl::Status RocksDbBlobs::ReadRecord(const BlobId& id, const Record& record, int64_t offset,
-                                      int64_t length, ByteSink sink) {
-  rocksdb::PinnableSlice value;
+                                      int64_t length, PieceSink sink) {
+  const auto packed = std::make_shared<PackedBytes>();
   const absl::Status status =
-      database_->GetUnchecked(database_->cas(), record.key, &value, ToString(id));
+      database_->GetUnchecked(database_->cas(), record.key, &packed->value, ToString(id));
   if (absl::IsNotFound(status)) return Broken(id, "the content is missing, the header exists");
   RETURN_IF_ERROR(status);
-  std::string buffer;
-  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), record.size, &buffer);
-  if (!content.ok()) return Annotate(content.status(), ToString(id));
-  return sink(content->substr(offset, length));
+  RETURN_IF_ERROR(Annotate(packed->Open(record.size), ToString(id)));
+  return sink(GetPiece(packed, offset, length));
 }
 
 absl::Status RocksDbBlobs::ReadChunks(const BlobId& id, absl::string_view staging, int64_t offset,
-                                      int64_t length, ByteSink sink) {
+                                      int64_t length, PieceSink sink) {
   while (length > 0) {
     const int64_t index = offset / kChunkBytes;
     const int64_t start = index * kChunkBytes;

@@ -40,7 +40,7 @@ class RocksDbBlobs : public Blobs {
   absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) override;
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override;
   absl::StatusOr<bool> DeleteAbandonedUpload() override;
-  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) override;
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) override;
   absl::Status Delete(const BlobId& id) override;
   absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
   absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
@@ -54,16 +54,16 @@ class RocksDbBlobs : public Blobs {
   Usage usage() const override { return database_->usage(); }
 
  private:
-  absl::StatusOr<bool> ReadBody(const BlobId& id, int64_t offset, int64_t length, ByteSink sink);
+  absl::StatusOr<bool> ReadBody(const BlobId& id, int64_t offset, int64_t length, PieceSink sink);
   // A packed record, which has a blob's content or a chunk of it.
   struct Record {
     std::string key;
     int64_t size;  // the content's
   };
   absl::Status ReadRecord(const BlobId& id, const Record& record, int64_t offset, int64_t length,
-                          ByteSink sink);
+                          PieceSink sink);
   absl::Status ReadChunks(const BlobId& id, absl::string_view staging, int64_t offset,
-                          int64_t length, ByteSink sink);
+                          int64_t length, PieceSink sink);
   absl::StatusOr<std::vector<BlobId>> ListRecords(
       absl::string_view prefix, const std::string& from, size_t max,
       absl::FunctionRef<absl::StatusOr<int64_t>(absl::string_view)> size_of);

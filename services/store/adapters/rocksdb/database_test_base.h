@@ -39,11 +39,10 @@ inline std::string Noise(size_t size, uint64_t seed) {
 inline absl::StatusOr<std::string> ReadPart(Storage& storage, const BlobId& id, int64_t offset,
                                             int64_t length) {
   std::string bytes;
-  const absl::Status status =
-      storage.blobs().Read(id, offset, length, [&](absl::string_view piece) {
-        bytes.append(piece.data(), piece.size());
-        return absl::OkStatus();
-      });
+  const absl::Status status = storage.blobs().Read(id, offset, length, [&](const Piece& piece) {
+    bytes.append(piece.bytes.data(), piece.bytes.size());
+    return absl::OkStatus();
+  });
   if (!status.ok()) return status;
   return bytes;
 }

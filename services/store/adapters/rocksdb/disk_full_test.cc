@@ -46,8 +46,8 @@ absl::Status Put(Storage& storage, const std::string& bytes) {
 std::string Read(Storage& storage, const std::string& like) {
   std::string bytes;
   EXPECT_THAT(storage.blobs().Read(MakeId(like), 0, like.size(),
-                                   [&](absl::string_view piece) {
-                                     bytes.append(piece.data(), piece.size());
+                                   [&](const Piece& piece) {
+                                     bytes.append(piece.bytes.data(), piece.bytes.size());
                                      return absl::OkStatus();
                                    }),
               IsOk());

@@ -53,7 +53,7 @@ class StorageContract : public ::testing::TestWithParam<Make> {
 TEST_P(StorageContract, BlobsAreKeptWithTheirLastUse) {
   EXPECT_EQ(LastUse("a"), kNoEpoch);
   EXPECT_THAT(
-      storage_->blobs().Read(MakeId("a"), 0, 1, [](absl::string_view) { return absl::OkStatus(); }),
+      storage_->blobs().Read(MakeId("a"), 0, 1, [](const Piece&) { return absl::OkStatus(); }),
       StatusIs(absl::StatusCode::kNotFound));
   ASSERT_THAT(storage_->blobs().Put({{MakeId("a"), "a"}, {MakeId("bb"), "bb"}}, /*fresh=*/true, 3),
               IsOk());

@@ -95,7 +95,7 @@ absl::StatusOr<std::unique_ptr<StagedBlob>> MemoryStorage::Stage() {
   return std::make_unique<MemoryStagedBlob>(this);
 }
 
-absl::Status MemoryStorage::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
+absl::Status MemoryStorage::Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) {
   std::string bytes;
   {
     absl::MutexLock lock(&mutex_);
@@ -104,7 +104,7 @@ absl::Status MemoryStorage::Read(const BlobId& id, int64_t offset, int64_t lengt
     if (at->second.damaged) return absl::DataLossError(ToString(id));
     bytes = at->second.bytes.substr(offset, length);
   }
-  return sink(bytes);
+  return sink({bytes, nullptr});
 }
 
 absl::StatusOr<StoredResult> MemoryStorage::GetResult(absl::string_view instance,

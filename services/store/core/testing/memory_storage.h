@@ -31,7 +31,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) override;
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() override;
   absl::StatusOr<bool> DeleteAbandonedUpload() override { return true; }
-  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) override;
+  absl::Status Read(const BlobId& id, int64_t offset, int64_t length, PieceSink sink) override;
   absl::Status Delete(const BlobId& id) override;
   absl::StatusOr<StoredResult> GetResult(absl::string_view instance, const BlobId& action) override;
   absl::Status PutResult(absl::string_view instance, const BlobId& action, absl::string_view result,
