@@ -1,6 +1,8 @@
 #include "services/store/core/blob_id.h"
 
-#include <cstring>
+#include <array>
+#include <cstdint>
+#include <string>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -9,14 +11,47 @@
 
 namespace kernelmill::store {
 
+namespace {
+
+constexpr uint8_t kNoDigit = 0xff;
+
+// The values of the lowercase hexadecimal digits, by character.
+constexpr std::array<uint8_t, 256> MakeDigits() {
+  std::array<uint8_t, 256> digits = {};
+  for (uint8_t& value : digits) value = kNoDigit;
+  for (int i = 0; i < 16; ++i) digits["0123456789abcdef"[i]] = static_cast<uint8_t>(i);
+  return digits;
+}
+
+// Decodes a hash. Returns false if it is not one: 64 lowercase hexadecimal digits.
+bool DecodeHash(absl::string_view hex, BlobId* id) {
+  static constexpr std::array<uint8_t, 256> kDigits = MakeDigits();
+  if (hex.size() != 2 * sizeof(id->hash)) return false;
+  uint8_t bad = 0;
+  for (size_t i = 0; i < sizeof(id->hash); ++i) {
+    const uint8_t high = kDigits[static_cast<uint8_t>(hex[2 * i])];
+    const uint8_t low = kDigits[static_cast<uint8_t>(hex[2 * i + 1])];
+    bad |= high | low;
+    id->hash[i] = static_cast<char>(high << 4 | low);
+  }
+  return bad < 16;
+}
+
+}  // namespace
+
 // A BlobId has the raw hash: half the size of the hexadecimal one, and comparable with memcmp.
-absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest) {
-  RETURN_IF_ERROR(cas::CheckDigest(digest));
+absl::StatusOr<BlobId> ToBlobId(absl::string_view hash, int64_t size) {
   BlobId id;
-  const std::string raw = absl::HexStringToBytes(digest.hash());
-  std::memcpy(id.hash, raw.data(), sizeof(id.hash));
-  id.size = digest.size_bytes();
-  return id;
+  id.size = size;
+  if (size >= 0 && DecodeHash(hash, &id)) return id;
+  cas::Digest digest;
+  digest.set_hash(std::string(hash));
+  digest.set_size_bytes(size);
+  return cas::CheckDigest(digest);
+}
+
+absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest) {
+  return ToBlobId(digest.hash(), digest.size_bytes());
 }
 
 absl::StatusOr<std::vector<BlobId>> ToBlobIds(

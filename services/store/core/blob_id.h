@@ -36,6 +36,7 @@ struct BlobIdHash {
 
 // Converts a digest. INVALID_ARGUMENT: not 64 lowercase hexadecimal digits, or a negative size.
 absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest);
+absl::StatusOr<BlobId> ToBlobId(absl::string_view hash, int64_t size);
 // Converts digests, in order. INVALID_ARGUMENT: one is malformed.
 absl::StatusOr<std::vector<BlobId>> ToBlobIds(
     const google::protobuf::RepeatedPtrField<cas::Digest>& digests);

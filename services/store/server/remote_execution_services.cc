@@ -1,5 +1,11 @@
 // The services of the Remote Execution API: ContentAddressableStorage, ActionCache, Capabilities.
 
+#include <grpcpp/impl/rpc_service_method.h>
+#include <grpcpp/impl/service_type.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/method_handler.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +26,7 @@
 #include "services/store/core/blob_id.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
+#include "services/store/server/digest_question.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -72,26 +79,45 @@ absl::StatusOr<absl::string_view> Content(const UpdateRequest& blob, std::string
 // ContentAddressableStorage. A batch answers with a status for each blob; an error of the whole
 // call means a malformed request. A read or write that is too large for a batch goes through
 // ByteStream.
-class CasService final : public reapi::ContentAddressableStorage::Service {
+class CasService final : public grpc::Service {
  public:
-  explicit CasService(ContentStore* store) : store_(store) {}
+  explicit CasService(ContentStore* store) : store_(store) {
+    using google::protobuf::MessageLite;
+    using grpc::internal::RpcMethodHandler;
+    Add("/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs",
+        new RpcMethodHandler<CasService, grpc::ByteBuffer, grpc::ByteBuffer>(
+            std::mem_fn(&CasService::FindMissingBlobs), this));
+    Add("/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs",
+        new RpcMethodHandler<CasService, reapi::BatchUpdateBlobsRequest,
+                             reapi::BatchUpdateBlobsResponse, MessageLite, MessageLite>(
+            std::mem_fn(&CasService::BatchUpdateBlobs), this));
+    Add("/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs",
+        new RpcMethodHandler<CasService, reapi::BatchReadBlobsRequest,
+                             reapi::BatchReadBlobsResponse, MessageLite, MessageLite>(
+            std::mem_fn(&CasService::BatchReadBlobs), this));
+  }
 
-  grpc::Status FindMissingBlobs(grpc::ServerContext*, const reapi::FindMissingBlobsRequest* request,
-                                reapi::FindMissingBlobsResponse* response) override {
+ private:
+  // Takes over the handler. gRPC keeps the pointer to the path.
+  void Add(const char* path, grpc::internal::MethodHandler* handler) {
+    AddMethod(
+        new grpc::internal::RpcServiceMethod(path, grpc::internal::RpcMethod::NORMAL_RPC, handler));
+  }
+
+  grpc::Status FindMissingBlobs(grpc::ServerContext*, const grpc::ByteBuffer* request,
+                                grpc::ByteBuffer* response) {
     return Answer([&]() -> absl::Status {
-      RETURN_IF_ERROR(CheckRequest(*request));
-      ASSIGN_OR_RETURN(const std::vector<BlobId> ids, ToBlobIds(request->blob_digests()));
-      ASSIGN_OR_RETURN(const std::vector<bool> there, store_->Contains(ids));
-      for (size_t i = 0; i < ids.size(); ++i) {
-        if (!there[i]) *response->add_missing_blob_digests() = request->blob_digests(i);
-      }
+      ASSIGN_OR_RETURN(const DigestQuestion question, DigestQuestion::Parse(*request));
+      RETURN_IF_ERROR(CheckRequest(question.rest()));
+      ASSIGN_OR_RETURN(const std::vector<bool> there, store_->Contains(question.ids()));
+      *response = question.MakeResponse(there);
       return absl::OkStatus();
     });
   }
 
   // Compressed blobs count with the size of their content, which bounds what Update decompresses.
   grpc::Status BatchUpdateBlobs(grpc::ServerContext*, const reapi::BatchUpdateBlobsRequest* request,
-                                reapi::BatchUpdateBlobsResponse* response) override {
+                                reapi::BatchUpdateBlobsResponse* response) {
     return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       RETURN_IF_ERROR(CheckCount(request->requests_size()));
@@ -110,7 +136,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   }
 
   grpc::Status BatchReadBlobs(grpc::ServerContext*, const reapi::BatchReadBlobsRequest* request,
-                              reapi::BatchReadBlobsResponse* response) override {
+                              reapi::BatchReadBlobsResponse* response) {
     return Answer([&]() -> absl::Status {
       RETURN_IF_ERROR(CheckRequest(*request));
       RETURN_IF_ERROR(CheckCount(request->digests_size()));
@@ -122,7 +148,6 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     });
   }
 
- private:
   // Answers with a status for each blob, in the request's order. All well-formed blobs share one
   // write.
   void Update(const reapi::BatchUpdateBlobsRequest& request,

@@ -67,6 +67,48 @@ TEST_F(StoreServerTest, OneBadBlobFailsAloneInItsBatch) {
   }
 }
 
+TEST_F(StoreServerTest, MissingDigestsComeBackAsTheyWereAsked) {
+  ASSERT_EQ(Put("here"), kOk);
+  reapi::FindMissingBlobsRequest request;
+  request.set_instance_name("main");
+  request.set_digest_function(reapi::DigestFunction::SHA256);
+  cas::Digest wrong_size = cas::ComputeDigest("here");
+  wrong_size.set_size_bytes(5);
+  cas::Digest of_later_version = cas::ComputeDigest("absent");
+  of_later_version.GetReflection()->MutableUnknownFields(&of_later_version)->AddVarint(9, 1);
+  for (const cas::Digest& digest : {cas::ComputeDigest("here"), of_later_version, wrong_size,
+                                    cas::ComputeDigest(""), cas::ComputeDigest("absent")}) {
+    *request.add_blob_digests() = digest;
+  }
+  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(99, "later");
+  reapi::FindMissingBlobsResponse response;
+  ASSERT_EQ(Call(*cas_, &Cas::FindMissingBlobs, request, &response), kOk);
+  ASSERT_EQ(response.missing_blob_digests_size(), 3);
+  EXPECT_EQ(response.missing_blob_digests(0).SerializeAsString(),
+            of_later_version.SerializeAsString());
+  EXPECT_TRUE(cas::SameDigest(response.missing_blob_digests(1), wrong_size));
+  EXPECT_TRUE(cas::SameDigest(response.missing_blob_digests(2), cas::ComputeDigest("absent")));
+}
+
+TEST_F(StoreServerTest, OneMalformedDigestFailsTheQuestion) {
+  cas::Digest upper = cas::ComputeDigest("x");
+  upper.set_hash(std::string(64, 'A'));
+  cas::Digest negative = cas::ComputeDigest("x");
+  negative.set_size_bytes(-1);
+  cas::Digest none;
+  for (const cas::Digest& digest : {upper, negative, none}) {
+    reapi::FindMissingBlobsRequest request;
+    *request.add_blob_digests() = cas::ComputeDigest("fine");
+    *request.add_blob_digests() = digest;
+    reapi::FindMissingBlobsResponse response;
+    EXPECT_EQ(Call(*cas_, &Cas::FindMissingBlobs, request, &response), kInvalid);
+  }
+  reapi::FindMissingBlobsRequest request;
+  request.set_digest_function(reapi::DigestFunction::SHA1);
+  reapi::FindMissingBlobsResponse response;
+  EXPECT_EQ(Call(*cas_, &Cas::FindMissingBlobs, request, &response), kInvalid);
+}
+
 TEST_F(StoreServerTest, ABatchReadAnswersForEachBlob) {
   ASSERT_EQ(Put("here"), kOk);
   reapi::BatchReadBlobsRequest request;
