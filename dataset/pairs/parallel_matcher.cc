@@ -17,7 +17,7 @@ namespace {
 
 using Numbers = std::vector<uint32_t>;
 
-bool IsDirection(const std::string& word) { return word == kForward || word == kBackward; }
+bool IsDirectionWord(const std::string& word) { return word == kForward || word == kBackward; }
 
 // Returns the words of a kernel's name and of what is around it, sorted.
 Numbers AllWords(const KernelTraits& traits) { return United(traits.name, traits.context); }
@@ -76,7 +76,7 @@ ParallelMatcher::Kernels ParallelMatcher::FindComparable(const KernelTraits& tra
                                                          const Language& other) const {
   const Vocabulary& vocabulary = vocabularies_.words;
   Numbers words = AllWords(traits);
-  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.GetWord(word)); });
+  std::erase_if(words, [&](uint32_t word) { return IsDirectionWord(vocabulary.GetWord(word)); });
   std::sort(words.begin(), words.end(), [&](uint32_t a, uint32_t b) {
     return std::forward_as_tuple(other.by_word[a].size(), vocabulary.GetWord(a)) <
            std::forward_as_tuple(other.by_word[b].size(), vocabulary.GetWord(b));
@@ -99,7 +99,7 @@ bool ParallelMatcher::Matches(const Match& match) const {
   const KernelTraits& b = traits_[match.b];
   const std::vector<std::string> shared =
       SharedTexts(vocabularies_.words, AllWords(a), AllWords(b));
-  const auto telling = shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection);
+  const auto telling = shared.size() - std::count_if(shared.begin(), shared.end(), IsDirectionWord);
   return telling > (match.score.names >= kSingleWordThreshold ? 0 : 1);
 }
 
@@ -174,12 +174,12 @@ std::string ParallelMatcher::NameOperation(const KernelTraits& a, const KernelTr
   std::vector<std::string> words;
   for (const uint32_t word : a.operation) {
     const std::string& text = vocabularies_.words.GetWord(word);
-    if (IsDirection(text) || !std::binary_search(names.begin(), names.end(), word)) continue;
+    if (IsDirectionWord(text) || !std::binary_search(names.begin(), names.end(), word)) continue;
     if (std::find(words.begin(), words.end(), text) == words.end()) words.push_back(text);
   }
   if (words.empty()) {
     words = SharedTexts(vocabularies_.words, AllWords(a), AllWords(b));
-    std::erase_if(words, IsDirection);
+    std::erase_if(words, IsDirectionWord);
   }
   return absl::StrJoin(words, "_");
 }
