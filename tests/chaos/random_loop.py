@@ -57,10 +57,10 @@ class Loop:
     """One long-lived cluster, and job after job on it. Not thread-safe: one fault at a time begins; those
     that last end when their time comes, whatever else has begun."""
 
-    def __init__(self, stack, seed, minutes, work):
+    def __init__(self, stack, seed, minutes, make_workload):
         self.random = random.Random(seed)
         self.network = lab.Network()
-        self.workload = work
+        self.workload = work = make_workload()  # a quiet run needs the network
         self.folder = self.workload.folder
         self.shim = shims.Shim(self.folder / "shim")
         self.shim.file_delay_us = work.FILE_DELAY_US
@@ -404,8 +404,12 @@ def main():
     lab.enter()
     print(f"seed {flags.seed}: replay with --seed {flags.seed}", flush=True)
     with contextlib.ExitStack() as stack:
-        made = workload.RealWorkload(stack, flags.job, flags.quiet) if flags.job else None
-        loop = Loop(stack, flags.seed, flags.minutes, made or workload.Workload(stack, "0.0.0.0", lab.HUB))
+        def make_workload():
+            if flags.job:
+                return workload.RealWorkload(stack, flags.job, flags.quiet)
+            return workload.Workload(stack, "0.0.0.0", lab.HUB)
+
+        loop = Loop(stack, flags.seed, flags.minutes, make_workload)
         try:
             loop.end_old_job()
             while time.monotonic() < loop.until:
