@@ -105,8 +105,11 @@ class _Walk:
         # A buffer without a node is what a library or an earlier step of a sum left.
         self.partial = any(name not in self.nodes and BUFFER.match(name) for name in self.given)
         self.there: dict[str, bool] = {}
-        for name in self.nodes:  # in the order of the graph: arguments come first
-            self.there[name] = self._is_there(self.nodes[name])
+        self.dependent: set[str] = set()
+        for name, node in self.nodes.items():  # in the order of the graph: arguments come first
+            self.there[name] = self._is_there(node)
+            if self._depends(node):
+                self.dependent.add(name)
         self.own: dict[str, str] = {}
 
     def run(self) -> dict[str, str]:
@@ -155,18 +158,18 @@ class _Walk:
     def _list_last(self, used: Container[str]) -> list[str]:
         """Returns the nodes that the kernel computes of what it reads, and no other of these uses; of a sum that it has not `used` by then
         the sum alone."""
-        computed = [name for name in self.nodes if self.there[name] and name not in self.given and (not self.given or self._depends(name))]
+        computed = [name for name in self.nodes if self.there[name] and name not in self.given and (not self.given or name in self.dependent)]
         sums = [name for name in computed if self.reduces and self.nodes[name].operator in REDUCTIONS]
         if sums and sums[0] not in used:
             return sums[:1]
-        return [name for name in computed if not set(computed).intersection(self.users.get(name, ()))]
+        every = set(computed)
+        return [name for name in computed if every.isdisjoint(self.users.get(name, ()))]
 
-    def _depends(self, name: str) -> bool:
+    def _depends(self, node: Node) -> bool:
         """Says whether a node is computed of something that the kernel reads, and not of constants alone."""
-        node = self.nodes.get(self._owner(name))
-        if name in self.given or node is None:
-            return name in self.given
-        return any(self._depends(each) for each in node.arguments) or (self.partial and node.operator in REDUCTIONS)
+        if node.name in self.given or (self.partial and node.operator in REDUCTIONS):
+            return True
+        return any(name in self.given or self._owner(name) in self.dependent for name in node.arguments)
 
     def _find_owners(self) -> Iterator[tuple[str, str]]:
         """Yields names of single results with the node that has them: the last one with several before the first use."""
