@@ -660,6 +660,18 @@ class CompareTest(Folder):
                 found = self.compare(place, call)
                 self.assertEqual((found["status"], found["message"]), (status, message))
 
+    def test_a_result_that_is_zero_but_for_rounding_is_not_compared(self):
+        place = self.write("x", "inference", "a", "return (a + 1, a * 2, a * 1e-9)")
+        found = self.compare(place, lambda each: (each[0] + 1, each[0] * 2, each[0] * -1e-9))
+        self.assertEqual((found["status"], found["message"]), ("exact", "not compared: 1 results that are zero but for rounding"))
+        self.assertEqual(self.compare(place, lambda each: (each[0] + 1, each[0] * 2, each[0] * 1e-3))["status"], "different")
+
+    def test_a_single_number_is_positive(self):
+        text = graph_text.HEADER.format(title="", imports="", inputs="    ('a', (), (), 'float64', 1.0),", device="cpu")
+        space = {"__name__": "graph"}
+        exec(compile(text, "graph.py", "exec"), space)  # pylint: disable=exec-used
+        self.assertGreater(min(float(space["make_inputs"]("cpu", seed)[0]) for seed in range(20)), 0)
+
     def test_inputs_have_the_strides_that_the_wrapper_asserts(self):
         strides = []
         place = self.write("x", "inference", "a", "b = a + 1; return (b,)", "    assert_size_stride(a, (2, 3), (1, 2))\n")

@@ -38,7 +38,7 @@ INPUTS = [
 
 
 def make_inputs(device="{device}", seed=0):
-    """Returns inputs for Graph: random numbers, in vectors near 1, since variances are positive; zeros for integers, which may be indices."""
+    """Returns inputs for Graph: random ones, near 1 in vectors and alone, since variances are positive; zeros for integers, which may be indices."""
     generator = torch.Generator().manual_seed(seed)
     made = []
     for _, shape, stride, dtype, scale in INPUTS:
@@ -48,8 +48,8 @@ def make_inputs(device="{device}", seed=0):
         size = 1 + sum((n - 1) * s for n, s in zip(shape, stride)) if all(shape) else 0
         kind = getattr(torch, dtype)
         if kind.is_floating_point or kind.is_complex:
-            vector = len(shape) == 1
-            storage = torch.rand(size, generator=generator) + 0.5 if vector else torch.randn(size, generator=generator) * scale
+            positive = len(shape) < 2
+            storage = torch.rand(size, generator=generator) + 0.5 if positive else torch.randn(size, generator=generator) * scale
             storage = storage.to(kind)
         elif kind == torch.bool:
             storage = torch.rand(size, generator=generator) < 0.5
