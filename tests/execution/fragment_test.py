@@ -20,11 +20,11 @@ def read(*names):
     return [f'%{name} : Tensor "f32[8, 8][8, 1]cuda:0" = PlaceHolder[target={name}]' for name in names]
 
 
-def find(kernel, lines, writes, called=(), mapped=()):
+def find(kernel, lines, writes, called=(), mapped=(), sizes=()):
     """Returns the operators and the nodes of a kernel with these lines above it."""
     comment = ["# Source node to ATen node mapping:", *(f"#   {line}" for line in mapped), fragment.TITLE, *(f"#   {line}" for line in lines),
                f"#   return {','.join('%' + name for name in writes)}"]
-    part = fragment.find_part(fragment.read_fragment(comment), kernel, called)
+    part = fragment.find_part(fragment.read_fragment(comment), kernel, called, sizes)
     return part.operators, part.nodes
 
 
@@ -86,6 +86,12 @@ class FragmentTest(unittest.TestCase):
         lines = [*read("addmm"), node("erf", "aten.erf.default", "args = (%addmm,"), node("mean", "aten.mean.dim", "args = (%erf, [0]"),
                  node("rsqrt", "aten.rsqrt.default", "args = (%mean,")]
         self.assertEqual(find("triton_red_fused_gelu_mean_rsqrt_4", lines, ["buf4"])[0], ["aten.erf", "aten.mean"])
+
+    def test_sizes_of_dynamic_shapes_are_there(self):
+        lines = [*read("mm"), node("view", "aten.reshape.default", "args = (%mm, [%arg0_1, %mul_1, 8]"), node("iota", "prims.iota.default", "args = (%arg0_1,"),
+                 node("cat", "aten.cat.default", "args = ([%view, %iota], -1"), node("neg", "aten.neg.default", "args = (%cat,")]
+        self.assertEqual(find("triton_poi_fused_cat_neg_0", lines, ["neg"], sizes=["arg0_1"])[0], ["aten.reshape", "prims.iota", "aten.cat", "aten.neg"])
+        self.assertEqual(find("triton_poi_fused_cat_neg_0", lines, ["neg"])[0], ["aten.neg"])
 
     def test_a_step_in_between_that_the_kernel_writes_and_reads_is_no_end(self):
         lines = [*read("arg0_1", "buf0"), node("pow_1", "aten.pow.Tensor_Scalar", "args = (%arg0_1, 2"),

@@ -16,7 +16,7 @@ from kernelmill.capture import alone, graph_text, inputs, tracing, wrapper_text
 # The largest difference that counts as close, relative to the largest number of a result: sums in another order, a few units in the
 # last place of the type for each of many steps.
 TOLERANCES = {"float64": 1e-9, "float32": 1e-3, "float16": 2e-2, "bfloat16": 5e-2}
-# A result below this share of the others' median is a sum that is zero but for rounding (8 units in the last place of float32): the gradient
+# A result below this share of the others' median is rounding alone, of a sum that is zero (8 units in the last place of float32): the gradient
 # of a bias before a softmax. Each way to sum it gives other digits.
 ROUNDING = 1e-6
 RANDOM = ("inductor_seeds", "inductor_random", "inductor_randint", ".rand.", ".randn.", "bernoulli", "native_dropout", "randint")
@@ -95,7 +95,7 @@ def _compare(folder: pathlib.Path, device: str = "cuda") -> dict[str, Any]:
     outputs = list(zip(graph_text.list_results(text), expected, results, strict=True))
     pairs = [pair for pair in outputs if pair[0] not in states]
     rounding = list_rounding(pairs)
-    left_out = {"results that are random state": len(outputs) - len(pairs), "results that are zero but for rounding": len(rounding),
+    left_out = {"results that are random state": len(outputs) - len(pairs), "results that are rounding alone": len(rounding),
                 "inputs whose memory the code takes": len(reused)}
     pairs = [pair for pair in pairs if pair[0] not in rounding]
     pairs += [(f"input {name}", one, other) for name, one, other in zip(names, ours, theirs, strict=True) if name not in reused]
@@ -133,7 +133,7 @@ def has_finite(values: list[Any]) -> bool:
 
 
 def list_rounding(pairs: list[tuple[str, Any, Any]]) -> set[str]:
-    """Returns the names of results that are zero but for rounding on both sides, beside the size of the others."""
+    """Returns the names of results that are rounding alone on both sides, beside the size of the others."""
     import torch
 
     largest = {name: max(float(value.abs().nan_to_num().max()) for value in (one, other)) for name, one, other in pairs

@@ -10,7 +10,7 @@ wrapper calls a library for. A template of a matrix product computes that operat
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 TITLE = "# Graph fragment:"
@@ -19,6 +19,9 @@ NODE = re.compile(r"^#   %([\w.]+) : (Tensor)?.*?\[num_users=\d+\] = call_functi
 WRITTEN = re.compile(r"^#   return (.*)$")
 MAPPED = re.compile(r"^#   (\S+) => (.*)$")
 NAME = re.compile(r"%([\w.]+)")
+# A list in the arguments has sizes, which may have names, except for these operators.
+LIST = re.compile(r"\[[^\[\]]*\]")
+TAKE_LISTS = ("aten.cat", "aten.stack", "aten.index", "aten.index_put", "aten._unsafe_index", "aten._unsafe_index_put")
 TEMPLATE, POINTWISE = "triton_tem_", "triton_poi_"
 BUFFER = re.compile(r"buf\d+$")
 # Inductor divides a large one in steps: the kernel of the second reads what the first left, which has no node.
@@ -68,7 +71,9 @@ def read_fragment(comment: Sequence[str]) -> Fragment | None:
         elif read := READ.match(line):
             fragment.reads.add(read[1])
         elif node := NODE.match(line):
-            fragment.nodes[node[1]] = Node(node[1], shorten(node[3]), NAME.findall(node[4]), bool(node[2]))
+            operator = shorten(node[3])
+            arguments = node[4] if operator in TAKE_LISTS else LIST.sub("", node[4])
+            fragment.nodes[node[1]] = Node(node[1], operator, NAME.findall(arguments), bool(node[2]))
         elif written := WRITTEN.match(line):
             fragment.writes = NAME.findall(written[1])
     return fragment if found and fragment.writes else None
@@ -79,9 +84,10 @@ def shorten(target: str) -> str:
     return ".".join(target.removeprefix("torch.ops.").split(".")[:2])
 
 
-def find_part(fragment: Fragment, kernel: str, called: Container[str]) -> Part:
-    """Returns what a kernel computes. `called` are the operators that the wrapper calls libraries for."""
-    own = _Walk(fragment, kernel, called).run()
+def find_part(fragment: Fragment, kernel: str, called: Container[str], sizes: Iterable[str] = ()) -> Part:
+    """Returns what a kernel computes. `called` are the operators that the wrapper calls libraries for, `sizes` the inputs that are sizes of
+    dynamic shapes."""
+    own = _Walk(fragment, kernel, called, sizes).run()
     names = [name for name in fragment.nodes if name in own]
     sources = (source for name in names for source in fragment.sources.get(name, ()))
     return Part(list(dict.fromkeys(sources)), list(dict.fromkeys(own[name] for name in names)))
@@ -90,13 +96,13 @@ def find_part(fragment: Fragment, kernel: str, called: Container[str]) -> Part:
 class _Walk:
     """Goes back from what a kernel writes. `own` has the operator of each node that it computes."""
 
-    def __init__(self, fragment: Fragment, kernel: str, called: Container[str]):
+    def __init__(self, fragment: Fragment, kernel: str, called: Container[str], sizes: Iterable[str]):
         self.nodes = fragment.nodes
         self.fragment = fragment
         self.template = kernel.startswith(TEMPLATE)
         self.reduces = not kernel.startswith((TEMPLATE, POINTWISE))
         self.called = called
-        self.given = fragment.reads - set(fragment.writes)
+        self.given = (fragment.reads - set(fragment.writes)).union(sizes)
         self.owners = dict(self._find_owners())
         self.users: dict[str, list[str]] = {}
         for node in self.nodes.values():

@@ -15,6 +15,7 @@ NODES = re.compile(r"^# (?:Topologically Sorted |Unsorted )?Source Nodes: \[(.*?
 CALL = re.compile(r"\b((?:extern_kernels|aten|torch\.ops)\.[A-Za-z_][\w.]*)\(")
 LAUNCH = re.compile(r"^\s*(\w+)\.run\(")
 STRIDES = re.compile(r"^\s+assert_size_stride\((\w+), \(.*?\), (\([\d, ]*\))\)$", re.MULTILINE)
+SIZE = re.compile(r"^\s+[su]\d+ = (\w+)$", re.MULTILINE)
 REUSED = re.compile(r"; del (\w+)  # reuse$", re.MULTILINE)
 LIBRARY_ALIASES = re.compile(r"^\w+ = torch\.ops\.\w+$", re.MULTILINE)
 NUMBER_AT_END = re.compile(r"_\d+$")
@@ -77,7 +78,7 @@ def read_wrapper(code: str) -> Wrapper:
     called = {fragment.shorten(name.replace("extern_kernels.", "aten.")) for name in calls}
     for kernel in kernels:
         if kernel.fragment is not None:
-            part = fragment.find_part(kernel.fragment, kernel.name, called)
+            part = fragment.find_part(kernel.fragment, kernel.name, called, SIZE.findall(text))
             kernel.nodes, kernel.operators = part.nodes, part.operators
     return Wrapper(kernels, calls)
 
