@@ -87,6 +87,11 @@ class FragmentTest(unittest.TestCase):
                  node("rsqrt", "aten.rsqrt.default", "args = (%mean,")]
         self.assertEqual(find("triton_red_fused_gelu_mean_rsqrt_4", lines, ["buf4"])[0], ["aten.erf", "aten.mean"])
 
+    def test_behind_a_view_that_is_left_out_are_the_nodes_that_nothing_uses(self):
+        lines = [*read("mm"), node("cos", "aten.cos.default", "args = (%mm,"), node("erf", "aten.erf.default", "args = (%addmm,"),
+                 node("clone", "aten.clone.default", "args = (%expand,")]
+        self.assertEqual(find("triton_poi_fused_clone_cos_2", lines, ["clone"])[0], ["aten.cos", "aten.clone"])
+
     def test_sizes_of_dynamic_shapes_are_there(self):
         lines = [*read("mm"), node("view", "aten.reshape.default", "args = (%mm, [%arg0_1, %mul_1, 8]"), node("iota", "prims.iota.default", "args = (%arg0_1,"),
                  node("cat", "aten.cat.default", "args = ([%view, %iota], -1"), node("neg", "aten.neg.default", "args = (%cat,")]

@@ -132,8 +132,11 @@ class _Walk:
             name = waiting.pop()
             if name not in done and name in self.nodes:
                 done.add(name)
-                arguments = (self._owner(each) for each in self._take(self.nodes[name]) if each not in self.given)
+                arguments = [self._owner(each) for each in self._take(self.nodes[name]) if each not in self.given]
                 waiting += [each for each in arguments if self.there.get(each)]
+                # The fragment leaves out some views: behind one are the nodes that nothing else in it uses.
+                if any(each not in self.nodes for each in arguments):
+                    waiting += [each for each in self._list_computed() if each not in self.users and each not in self.fragment.writes]
 
     def _owner(self, name: str) -> str:
         return self.owners.get(name, name)
@@ -161,10 +164,14 @@ class _Walk:
             self.own[node.name] = "aten.add"
         return []
 
+    def _list_computed(self) -> list[str]:
+        """Returns the nodes whose values the kernel computes of what it reads; of constants if it reads nothing."""
+        return [name for name in self.nodes if self.there[name] and name not in self.given and (not self.given or name in self.dependent)]
+
     def _list_last(self, used: Container[str]) -> list[str]:
         """Returns the nodes that the kernel computes of what it reads, and no other of these uses; of a sum that it has not `used` by then
         the sum alone."""
-        computed = [name for name in self.nodes if self.there[name] and name not in self.given and (not self.given or name in self.dependent)]
+        computed = self._list_computed()
         sums = [name for name in computed if self.reduces and self.nodes[name].operator in REDUCTIONS]
         if sums and sums[0] not in used:
             return sums[:1]
