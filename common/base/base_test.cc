@@ -19,6 +19,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/base/word_list.h"
 
 namespace kernelmill {
 namespace {
@@ -99,6 +100,16 @@ TEST(Text, HexHasAsManyDigitsAsAreAskedFor) {
   EXPECT_FALSE(IsHex("\xc3\xbc", 2));
   EXPECT_TRUE(IsLowerHex("00ffab", 6));
   EXPECT_FALSE(IsLowerHex("00ffAb", 6));
+}
+
+constexpr absl::string_view kWords[] = {"if", "elif", "while", "!="};
+
+TEST(WordList, HasItsWordsAlone) {
+  for (const absl::string_view word : kWords) EXPECT_TRUE(IsAmong<kWords>(word)) << word;
+  for (const absl::string_view other : {"", "i", "of", "ifs", "else", "white", "==", "whiles"}) {
+    EXPECT_FALSE(IsAmong<kWords>(other)) << other;
+  }
+  EXPECT_FALSE(IsAmong<kWords>(std::string(64 + 2, 'i'))) << "as long as a word modulo 64";
 }
 
 TEST(Path, BaseNameAndFolder) {

@@ -157,6 +157,13 @@ struct Pieces {
   }
 };
 
+// For TSParseOptions.progress_callback: ends the parse when every reading so far has an error. The
+// whole text then has one.
+bool NotesError(TSParseState* state) {
+  *static_cast<bool*>(state->payload) = state->has_error;
+  return state->has_error;
+}
+
 // How many bytes the grammar's scanner reads again on runs of line continuations, which it looks
 // through to their end at each of them: that many times the lines, where it makes one token.
 uint64_t BytesReadAgain(absl::string_view text) {
@@ -232,12 +239,20 @@ absl::StatusOr<SyntaxTree> StandardParser::Parse(absl::string_view text) const {
   input.payload = &pieces;
   input.read = Pieces::Read;
   input.encoding = TSInputEncodingUTF8;
-  TreePtr tree(ts_parser_parse(parser.get(), nullptr, input));
+  bool has_error = false;
+  TSParseOptions parse_options{};
+  parse_options.payload = &has_error;
+  if (options_.refuse_errors) parse_options.progress_callback = NotesError;
+  TreePtr tree(ts_parser_parse_with_options(parser.get(), nullptr, input, parse_options));
   // A parse that ended on its last unit of work is refused too: the answer must not depend on when
   // the library looks at the flag.
   if (budget.spent()) return absl::ResourceExhaustedError("parse_budget");
+  if (tree == nullptr && has_error) return absl::InvalidArgumentError("syntax_error");
   if (tree == nullptr) return absl::DeadlineExceededError("parsing took too long");
   const TSNode root = ts_tree_root_node(tree.get());
+  if (options_.refuse_errors && ts_node_has_error(root)) {
+    return absl::InvalidArgumentError("syntax_error");
+  }
   auto nodes = Flatten(root, options_.max_nodes);
   if (!nodes.ok()) return std::move(nodes).status();
   return SyntaxTree(text, *std::move(nodes), ts_node_has_error(root));

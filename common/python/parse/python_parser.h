@@ -41,6 +41,9 @@ class StandardParser : public PythonParser {
     uint32_t max_nodes = 4'000'000;
     // If set, our own parser reads plain text.
     bool plain_first = true;
+    // If set, text with a syntax error is refused: INVALID_ARGUMENT. Most of the time that a tree
+    // of such text takes goes into finding the fewest errors.
+    bool refuse_errors = false;
     // The last resort: a parse that has work left ends after this time.
     absl::Duration timeout = absl::Seconds(120);
   };

@@ -2,25 +2,22 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "common/base/word_list.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
 using absl::string_view;
 using python::Expression;
-
-template <size_t n>
-bool Has(const string_view (&words)[n], string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
 
 // Calls that hand their first operand on: they say something about its shape or alignment.
 constexpr string_view kPassing[] = {"assume",
@@ -103,6 +100,12 @@ string_view GetConverted(string_view function) {
   return "";
 }
 
+// Returns true for an integer that StrCat formats the same as a double.
+bool IsShortInteger(string_view text) {
+  return !text.empty() && text.size() <= 6 && (text[0] != '0' || text.size() == 1) &&
+         std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
 // Returns one name for the ways to write a function: exp for __expf, maximum for fmaxf.
 string_view PlainName(string_view name, bool is_c) {
   if (is_c) {
@@ -110,9 +113,9 @@ string_view PlainName(string_view name, bool is_c) {
     while (absl::ConsumePrefix(&bare, "_")) continue;
     string_view without = bare;
     absl::ConsumeSuffix(&without, "f");
-    if (Has(kMathOfC, bare)) {
+    if (IsAmong<kMathOfC>(bare)) {
       name = bare;
-    } else if (Has(kMathOfC, without)) {
+    } else if (IsAmong<kMathOfC>(without)) {
       name = without;
     }
   }
@@ -144,24 +147,24 @@ bool IsArithmetic(string_view op) {
 
 void Interpreter::AddParameter(string_view name) {
   const Id node = graph_.Add(Kind::kParameter, "parameter", Class::kUniform, {}, parameters_++);
-  values_[name] = {node, node, node};
+  variables_.Set(name, {node, node, node});
 }
 
 void Interpreter::AddArgument(string_view name) {
-  values_[name] = MakeLeaf(absl::StrCat("argument ", arguments_++), Class::kData);
+  variables_.Set(name, MakeLeaf(absl::StrCat("argument ", arguments_++), Class::kData));
 }
 
 void Interpreter::Declare(string_view name, string_view type) {
-  values_[name] = MakeLeaf("array", Class::kData);
+  variables_.Set(name, MakeLeaf("array", Class::kData));
   types_[name] = type;
 }
 
 // An address in the kernel's memory is followed as such, and refers to nothing.
 void Interpreter::Refer(string_view name, const Expression& object, bool is_pointer) {
   Hide(name);
-  values_[name] = is_pointer ? EvaluateAddress(object) : Evaluate(object);
-  const auto root = values_.find(FindRoot(object).name);
-  if (root == values_.end() || (is_pointer && root->second.base != 0)) return;
+  variables_.Set(name, is_pointer ? EvaluateAddress(object) : Evaluate(object));
+  const Value* root = variables_.Find(FindRoot(object).name);
+  if (root == nullptr || (is_pointer && root->base != 0)) return;
   references_[name] = {&object, is_pointer};
 }
 
@@ -178,10 +181,10 @@ Interpreter::Value Interpreter::MakeLeaf(string_view op, Class value_class) {
 }
 
 // Makes a value of operands. Its class is the highest of theirs.
-Interpreter::Value Interpreter::Make(Kind kind, string_view op, const std::vector<Value>& operands,
+Interpreter::Value Interpreter::Make(Kind kind, string_view op, absl::Span<const Value> operands,
                                      Class at_least, uint32_t number) {
-  std::vector<Id> nodes;
-  std::vector<Id> exact;
+  absl::InlinedVector<Id, 8> nodes;
+  absl::InlinedVector<Id, 8> exact;
   Class value_class = at_least;
   for (const Value& operand : operands) {
     nodes.push_back(operand.node);
@@ -198,7 +201,7 @@ Interpreter::Value Interpreter::Make(Kind kind, string_view op, const std::vecto
 bool Interpreter::IsValue(const Expression& expression) const {
   const Expression* root = &expression;
   while (root->kind == Expression::kAttribute) root = root->parts[0];
-  return root->kind != Expression::kName || values_.contains(root->name);
+  return root->kind != Expression::kName || variables_.Find(root->name) != nullptr;
 }
 
 // Returns x of x.y[z](w), or what that refers to.
@@ -273,13 +276,13 @@ Interpreter::Value Interpreter::EvaluateName(string_view name) {
     --followed_;
     return value;
   }
-  const auto found = values_.find(name);
-  if (found != values_.end()) return found->second;
+  if (const Value* value = variables_.Find(name); value != nullptr) return *value;
   return MakeLeaf(absl::StrCat("name ", name), Class::kUniform);
 }
 
 // 1, 1.0 and 1.0f are one number.
 Interpreter::Value Interpreter::EvaluateNumber(string_view text) {
+  if (IsShortInteger(text)) return MakeLeaf(absl::StrCat("number ", text), Class::kUniform);
   std::string digits = absl::StrReplaceAll(text, {{"_", ""}, {"'", ""}});
   const bool is_hex = absl::StartsWithIgnoreCase(digits, "0x");
   while (!digits.empty() &&
@@ -328,7 +331,8 @@ Interpreter::Value Interpreter::EvaluateSubscript(const Expression& expression) 
   }
   if (IsC()) return LoadElement(object, Evaluate(index));
   // x[:, None] says which axis is new.
-  const std::string places = absl::StrReplaceAll(index.text, {{" ", ""}});
+  std::string places(index.text);
+  std::erase(places, ' ');
   const bool is_pattern = absl::StrContains(places, "None") || absl::StrContains(places, ":");
   Value value = is_pattern ? Make(Kind::kOrdered, absl::StrCat("axes ", places), {object})
                            : Make(Kind::kOrdered, "item", {object, Evaluate(index)});
@@ -445,7 +449,7 @@ Interpreter::Value Interpreter::Cast(const Value& value, const Value& type) {
 // does only if that is not the usual one, float.
 Interpreter::Value Interpreter::Convert(const Value& value, string_view type) {
   const bool is_made = GetClass(value) == Class::kUniform && value.base == 0;
-  const bool changes = GetClass(value) == Class::kData && Has(kOtherFloats, type);
+  const bool changes = GetClass(value) == Class::kData && IsAmong<kOtherFloats>(type);
   if (type.empty() || !(is_made || changes)) return value;
   return Cast(value, MakeLeaf(absl::StrCat("name ", type), Class::kUniform));
 }
@@ -488,12 +492,12 @@ Interpreter::Value Interpreter::EvaluateCall(const Expression& call) {
   const CallParts parts = SplitCall(call);
   const bool is_function = !parts.arguments.empty() && !parts.name.empty();
   if (!is_function) {
-    const bool is_place = Has(kPlaces, parts.name);
+    const bool is_place = IsAmong<kPlaces>(parts.name);
     return MakeLeaf(absl::StrCat("call ", parts.name),
                     is_place ? Class::kPosition : Class::kUniform);
   }
-  if (Has(kPlaces, parts.name)) return CallPosition(parts);
-  if (Has(kReductions, parts.name) && !IsC()) {
+  if (IsAmong<kPlaces>(parts.name)) return CallPosition(parts);
+  if (IsAmong<kReductions>(parts.name) && !IsC()) {
     const bool is_builtin = call.parts[0]->kind == Expression::kName && parts.arguments.size() > 1;
     if (!is_builtin) return CallReduction(parts);
   }
@@ -508,12 +512,12 @@ Interpreter::Value Interpreter::CallByName(const CallParts& call) {
                 EvaluateArgument(call, "mask", in_memory ? call.arguments.size() : 1),
                 EvaluateArgument(call, "other", in_memory ? call.arguments.size() : 2));
   }
-  if (IsC() && Has(kLoadsOfC, name)) return Load(EvaluateArgument(call, "", 0), {}, {});
+  if (IsC() && IsAmong<kLoadsOfC>(name)) return Load(EvaluateArgument(call, "", 0), {}, {});
   if (const string_view type = GetConverted(name); IsC() && !type.empty()) {
     return Cast(EvaluateArgument(call, "", 0),
                 MakeLeaf(absl::StrCat("name ", type), Class::kUniform));
   }
-  if (Has(kPassing, name)) {
+  if (IsAmong<kPassing>(name)) {
     return CallPassing(call);
   }
   if (name == "to" || name == "cast" || name == "astype") {
@@ -566,7 +570,7 @@ Interpreter::Value Interpreter::CallReduction(const CallParts& call) {
   for (size_t i = 2; i < call.arguments.size(); ++i) {
     const Expression& argument = *call.arguments[i];
     if (argument.kind == Expression::kKeyword &&
-        (Has(kHints, argument.name) || argument.name == "axis")) {
+        (IsAmong<kHints>(argument.name) || argument.name == "axis")) {
       continue;
     }
     operands.push_back(Evaluate(argument));
@@ -592,7 +596,7 @@ Interpreter::Value Interpreter::CallUnknown(const CallParts& call) {
   for (const Expression* argument : call.arguments) {
     if (argument->kind != Expression::kKeyword) {
       operands.push_back(Evaluate(*argument));
-    } else if (!Has(kHints, argument->name)) {
+    } else if (!IsAmong<kHints>(argument->name)) {
       named.emplace_back(argument->name, Evaluate(*argument));
     }
   }
@@ -608,7 +612,7 @@ Interpreter::Value Interpreter::CallUnknown(const CallParts& call) {
   Value value =
       Make(is_extreme ? Kind::kChain : Kind::kOrdered, absl::StrCat("call ", plain), operands);
   // A function of positions gives another position, unless it is one of numbers.
-  const bool is_numeric = Has(kMathOfC, name) || Has(kNumeric, name);
+  const bool is_numeric = IsAmong<kMathOfC>(name) || IsAmong<kNumeric>(name);
   if (GetClass(value) == Class::kPosition && is_numeric) {
     value = Make(Kind::kOrdered, absl::StrCat("call ", plain), operands, Class::kData);
   }
@@ -624,7 +628,7 @@ Interpreter::Id Interpreter::FindCondition(Id mask) {
     if (graph_.IsMarked(operand)) deciding.push_back(operand);
   }
   if (deciding.size() == 1) return deciding[0];
-  return graph_.Add(Kind::kSorted, "&", Class::kData, std::move(deciding));
+  return graph_.Add(Kind::kSorted, "&", Class::kData, deciding);
 }
 
 Interpreter::Value Interpreter::Load(const Value& address, const Value& mask, const Value& other) {
@@ -634,8 +638,8 @@ Interpreter::Value Interpreter::Load(const Value& address, const Value& mask, co
   if (condition != 0) operands.push_back(condition);
   const bool is_zero = graph_.Is(other.node, "number 0") || graph_.Is(other.node, "");
   if (!is_zero) operands.push_back(other.node);
-  const Id node = graph_.Add(Kind::kLoad, indirect ? "load indirect" : "load", Class::kData,
-                             std::move(operands));
+  const Id node =
+      graph_.Add(Kind::kLoad, indirect ? "load indirect" : "load", Class::kData, operands);
   return {node, node, 0};
 }
 
@@ -655,7 +659,7 @@ void Interpreter::Store(string_view op, const Value& address, Value value, const
 
 void Interpreter::AddSink(string_view op, std::vector<Id> operands) {
   operands.insert(operands.end(), guards_.begin(), guards_.end());
-  graph_.AddSink(graph_.Add(Kind::kOrdered, op, Class::kData, std::move(operands)));
+  graph_.AddSink(graph_.Add(Kind::kOrdered, op, Class::kData, operands));
 }
 
 void Interpreter::Execute(const Expression& expression) {
@@ -665,7 +669,7 @@ void Interpreter::Execute(const Expression& expression) {
 
 void Interpreter::CallStatement(const Expression& expression) {
   const CallParts call = SplitCall(expression);
-  if (Has(kSilent, call.name)) return;
+  if (IsAmong<kSilent>(call.name)) return;
   if (call.name == "store" || absl::EndsWith(call.name, "descriptor_store")) {
     // x.store(place, value), tl.store(pointer, value, mask), pl.store(x, place, value).
     const bool has_place = call.receiver != nullptr || absl::StartsWith(expression.text, "pl.");
@@ -684,11 +688,9 @@ void Interpreter::CallStatement(const Expression& expression) {
   // A function of C may change what it is given.
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Expression& root = FindRoot(*call.arguments[i]);
-    const auto found = values_.find(root.name);
-    if (root.kind != Expression::kName || found == values_.end() || found->second.base != 0) {
-      continue;
-    }
-    found->second = Make(Kind::kOrdered, absl::StrCat("output ", i), {value}, Class::kData);
+    Value* variable = variables_.Find(root.name);
+    if (root.kind != Expression::kName || variable == nullptr || variable->base != 0) continue;
+    *variable = Make(Kind::kOrdered, absl::StrCat("output ", i), {value}, Class::kData);
   }
 }
 
@@ -730,28 +732,27 @@ void Interpreter::AssignName(string_view name, const Value& value) {
     return;
   }
   if (reference != nullptr) Hide(name);
-  values_[name] = value;
+  variables_.Set(name, value);
 }
 
 // x[i] = value, *x = value, x.y = value: a store if x is memory, else a change of x.
 void Interpreter::AssignElement(const Expression& target, const Value& value) {
   const Expression& root = FindRoot(target);
   if (root.kind != Expression::kName) return AddSink("store", {value.node});
-  const auto found = values_.find(root.name);
-  if (found == values_.end() || found->second.base != 0) {
+  Value* variable = variables_.Find(root.name);
+  if (variable == nullptr || variable->base != 0) {
     const Value address =
         EvaluateAddress(target.kind == Expression::kUnary ? *target.parts[0] : target);
-    Value base = found == values_.end() ? address : found->second;
+    Value base = variable == nullptr ? address : *variable;
     if (address.base != 0) base = address;
     return Store("store", base, value, {});
   }
   const auto type = types_.find(root.name);
   const Value converted = type == types_.end() ? value : Convert(value, type->second);
-  Value& array = found->second;
-  if (graph_.Is(array.node, "array") || array.node == converted.node) {
-    array = converted;
+  if (graph_.Is(variable->node, "array") || variable->node == converted.node) {
+    *variable = converted;
   } else {
-    array = Make(Kind::kOrdered, "changed", {array, converted});
+    *variable = Make(Kind::kOrdered, "changed", {*variable, converted});
   }
 }
 
@@ -765,23 +766,20 @@ void Interpreter::Leave() {
 }
 
 void Interpreter::Branch(const Expression& condition, Block then, Block otherwise) {
-  steps_ += static_cast<int64_t>(values_.size());
+  steps_ += static_cast<int64_t>(variables_.size());
   const Value decision = Evaluate(condition);
   const Id guard = FindCondition(decision.node);
-  const std::map<string_view, Value> before = values_;
+  const Variables::State before = variables_.state();
   if (guard != 0) guards_.push_back(guard);
   then();
-  std::map<string_view, Value> after = std::exchange(values_, before);
+  const Variables::State after = variables_.Exchange(before);
   if (guard != 0) guards_.back() = graph_.Add(Kind::kOrdered, "unary not", Class::kData, {guard});
   otherwise();
   if (guard != 0) guards_.pop_back();
-  for (const auto& [name, value] : after) {
-    const auto other = values_.find(name);
-    if (other == values_.end()) {
-      values_[name] = value;
-    } else if (other->second.node != value.node || other->second.exact != value.exact) {
-      other->second = Select(decision, value, other->second);
-    }
+  for (const string_view name : variables_.FindChanged(after)) {
+    const Value& value = variables_.GetValue(after, name);
+    const Value* other = variables_.Find(name);
+    variables_.Set(name, other == nullptr ? value : Select(decision, value, *other));
   }
 }
 
@@ -808,23 +806,23 @@ void Interpreter::LoopOver(const Expression& target, const Expression& range, Bl
 // A name that the body changes has, within the loop, a value of its own: the value before the loop,
 // and the one that the first round makes of it.
 void Interpreter::RunLoop(string_view op, Block body) {
-  steps_ += static_cast<int64_t>(values_.size()) + 1;
+  steps_ += static_cast<int64_t>(variables_.size()) + 1;
   if (IsExhausted()) return;
-  const std::map<string_view, Value> before = values_;
+  const Variables::State before = variables_.state();
   const size_t sinks = graph_.sinks();
   body();
-  std::map<string_view, Value> carried = before;
-  for (auto& [name, value] : carried) {
-    const Value& after = values_[name];
-    if (after.node == value.node && after.exact == value.exact) continue;
-    const Value begun = value;
-    value = Make(Kind::kOrdered, op, {begun, after}, Class::kPosition);
+  const std::vector<string_view> changed = variables_.FindChanged(before);
+  const Variables::State after = variables_.Exchange(before);
+  for (const string_view name : changed) {
+    const Value& begun = variables_.GetValue(before, name);
+    Value value =
+        Make(Kind::kOrdered, op, {begun, variables_.GetValue(after, name)}, Class::kPosition);
     if (GetClass(value) == Class::kPosition) {
       value.node = graph_.AddLeaf("loop", Class::kPosition);
     }
     value.base = begun.base;
+    variables_.Set(name, value);
   }
-  values_ = std::move(carried);
   graph_.DropSinks(sinks);
   body();
 }

@@ -2,15 +2,17 @@
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_COMPUTATION_INTERPRETER_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/code/lexer.h"
 #include "common/python/syntax/expression.h"
 #include "services/deduplicator/core/computation/value_graph.h"
+#include "services/deduplicator/core/computation/variables.h"
 
 namespace kernelmill::deduplicator {
 
@@ -70,16 +72,10 @@ class Interpreter {
   using Class = ValueGraph::Class;
   using Kind = ValueGraph::Kind;
   using Id = ValueGraph::Id;
+  using Value = Variables::Value;
   static constexpr int64_t kMaxSteps = 1'000'000;
   static constexpr int kMaxReferences = 4;  // that refer to each other
 
-  // The value of an expression. `exact` differs from `node` for positions: it has their
-  // arithmetic, and tells addresses apart. `base` is the parameter that an address begins at, or 0.
-  struct Value {
-    Id node = 0;
-    Id exact = 0;
-    Id base = 0;
-  };
   struct Reference {
     const Expression* object;
     bool is_pointer;
@@ -95,7 +91,7 @@ class Interpreter {
   Class GetClass(const Value& value) const { return graph_.GetClass(value.node); }
 
   Value MakeLeaf(absl::string_view op, Class value_class);
-  Value Make(Kind kind, absl::string_view op, const std::vector<Value>& operands,
+  Value Make(Kind kind, absl::string_view op, absl::Span<const Value> operands,
              Class at_least = Class::kUniform, uint32_t number = 0);
   Value Evaluate(const Expression& expression);
   Value EvaluateName(absl::string_view name);
@@ -140,10 +136,10 @@ class Interpreter {
   const code::Language language_;
   const absl::string_view name_;  // the kernel's: one that calls itself is not told by its name
   ValueGraph graph_;
-  std::map<absl::string_view, Value> values_;
-  std::map<absl::string_view, absl::string_view> types_;  // of names that were declared
-  std::map<absl::string_view, Reference> references_;     // their names are in values_, too
-  int followed_ = 0;                                      // references that are being followed
+  Variables variables_;
+  absl::flat_hash_map<absl::string_view, absl::string_view> types_;  // declared names
+  absl::flat_hash_map<absl::string_view, Reference> references_;     // also in variables_
+  int followed_ = 0;        // references that are being followed
   std::vector<Id> guards_;  // the conditions around that data or positions decide
   uint32_t parameters_ = 0;
   uint32_t arguments_ = 0;

@@ -31,7 +31,7 @@ constexpr int kMaxBlockDepth = 64;  // blocks in each other
 class PythonReader {
  public:
   PythonReader(const python::SyntaxTree& tree, Interpreter* interpreter)
-      : tree_(tree), expressions_(tree, arena_), interpreter_(*interpreter) {}
+      : tree_(tree), expressions_(tree, arena_), made_(tree.size()), interpreter_(*interpreter) {}
 
   bool Run() {
     const auto functions = tree_.Of(Kind::kFunctionDefinition);
@@ -65,7 +65,12 @@ class PythonReader {
     return children;
   }
 
-  const Expression& Make(NodeId node) { return *expressions_.Make(node); }
+  // A loop's body is read twice: its expressions are made once.
+  const Expression& Make(NodeId node) {
+    const Expression*& made = made_[node];
+    if (made == nullptr) made = expressions_.Make(node);
+    return *made;
+  }
 
   void RunBody(NodeId node) {
     const NodeId body = tree_.Child(node, Kind::kBlock);
@@ -197,6 +202,7 @@ class PythonReader {
   const python::SyntaxTree& tree_;
   python::ExpressionArena arena_;
   python::ExpressionMaker expressions_;
+  std::vector<const Expression*> made_;  // by node; null for those that were not read
   Interpreter& interpreter_;
   int depth_ = 0;
 };
@@ -206,9 +212,9 @@ class PythonReader {
 bool ReadPython(string_view source, Interpreter* interpreter) {
   const bool is_indented = absl::StartsWith(source, " ") || absl::StartsWith(source, "\t");
   const std::string text = absl::StrCat(is_indented ? "if 1:\n" : "", source);
-  const python::StandardParser parser;
+  const python::StandardParser parser({.refuse_errors = true});
   const absl::StatusOr<python::SyntaxTree> tree = parser.Parse(text);
-  if (!tree.ok() || tree->has_errors()) return false;
+  if (!tree.ok()) return false;
   return PythonReader(*tree, interpreter).Run();
 }
 

@@ -13,6 +13,8 @@
 namespace kernelmill::deduplicator {
 namespace {
 
+constexpr size_t kUsualValues = 256;  // a kernel has
+
 uint64_t HashNumbers(const std::vector<uint64_t>& numbers) {
   return StableHash64(absl::string_view(reinterpret_cast<const char*>(numbers.data()),
                                         numbers.size() * sizeof(uint64_t)));
@@ -20,39 +22,43 @@ uint64_t HashNumbers(const std::vector<uint64_t>& numbers) {
 
 }  // namespace
 
-ValueGraph::ValueGraph() { AddLeaf("", Class::kUniform); }
+ValueGraph::ValueGraph() {
+  known_.reserve(kUsualValues);
+  nodes_.reserve(kUsualValues);
+  AddLeaf("", Class::kUniform);
+}
 
 // A full graph answers with its first value, so that its user needs no check at each step.
 ValueGraph::Id ValueGraph::Add(Kind kind, absl::string_view op, Class value_class,
-                               std::vector<Id> operands, uint32_t number) {
+                               absl::Span<const Id> operands, uint32_t number) {
   if (IsFull()) return 0;
   const uint64_t op_hash = StableHash64(op);
-  if (kind == Kind::kChain) {
-    std::vector<Id> flat;
-    for (const Id operand : operands) {
-      const Node& node = nodes_[operand];
-      const bool joins = node.kind == kind && node.op == op_hash &&
-                         node.operands.size() + operands.size() <= kMaxChain;
-      if (joins) {
-        flat.insert(flat.end(), node.operands.begin(), node.operands.end());
-      } else {
-        flat.push_back(operand);
-      }
+  flat_.clear();
+  for (const Id operand : operands) {
+    const Node& node = nodes_[operand];
+    const bool joins = kind == Kind::kChain && node.kind == kind && node.op == op_hash &&
+                       node.operands + operands.size() <= kMaxChain;
+    if (joins) {
+      const absl::Span<const Id> inner = Operands(operand);
+      flat_.insert(flat_.end(), inner.begin(), inner.end());
+    } else {
+      flat_.push_back(operand);
     }
-    operands = std::move(flat);
   }
-  std::vector<uint64_t> key = {static_cast<uint64_t>(kind), op_hash, number,
-                               static_cast<uint64_t>(value_class)};
-  for (const Id operand : operands) key.push_back(nodes_[operand].identity);
-  const uint64_t identity = HashNumbers(key);
+  key_.assign({static_cast<uint64_t>(kind), op_hash, number, static_cast<uint64_t>(value_class)});
+  for (const Id operand : flat_) key_.push_back(nodes_[operand].identity);
+  const uint64_t identity = HashNumbers(key_);
   const auto [known, is_new] = known_.try_emplace(identity, static_cast<Id>(nodes_.size()));
   if (!is_new) return known->second;
-  Node node{kind, value_class, false, number, 1, op_hash, identity, std::move(operands)};
-  for (const Id operand : node.operands) {
+  Node node{kind, value_class, false, number, 1, op_hash, identity};
+  node.first_operand = static_cast<uint32_t>(operands_.size());
+  node.operands = static_cast<uint32_t>(flat_.size());
+  for (const Id operand : flat_) {
     node.marked |= nodes_[operand].marked;
     node.weight = std::min(node.weight + nodes_[operand].weight, uint32_t{1} << 24);
   }
-  nodes_.push_back(std::move(node));
+  operands_.insert(operands_.end(), flat_.begin(), flat_.end());
+  nodes_.push_back(node);
   return known->second;
 }
 
@@ -64,8 +70,9 @@ std::vector<bool> ValueGraph::FindReached() const {
   for (const Id sink : sinks_) reached[sink] = true;
   for (size_t id = nodes_.size(); id-- > 0;) {
     if (!reached[id]) continue;
-    for (size_t i = 0; i < nodes_[id].operands.size(); ++i) {
-      if (nodes_[id].kind != Kind::kLoad || i != 1) reached[nodes_[id].operands[i]] = true;
+    const absl::Span<const Id> operands = Operands(static_cast<Id>(id));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (nodes_[id].kind != Kind::kLoad || i != 1) reached[operands[i]] = true;
     }
   }
   return reached;
@@ -74,8 +81,8 @@ std::vector<bool> ValueGraph::FindReached() const {
 // A parameter that is read through is of another kind than one that is a value itself.
 std::vector<uint32_t> ValueGraph::RankParameters(const std::vector<bool>& reached) const {
   std::vector<bool> is_memory(nodes_.size());
-  for (size_t id = 0; id < nodes_.size(); ++id) {
-    if (reached[id] && nodes_[id].kind == Kind::kLoad) is_memory[nodes_[id].operands[0]] = true;
+  for (Id id = 0; id < nodes_.size(); ++id) {
+    if (reached[id] && nodes_[id].kind == Kind::kLoad) is_memory[Operands(id)[0]] = true;
   }
   std::vector<std::pair<uint32_t, Id>> parameters;
   for (Id id = 0; id < nodes_.size(); ++id) {
@@ -97,24 +104,24 @@ std::vector<uint32_t> ValueGraph::RankParameters(const std::vector<bool>& reache
 // statements nor how an address is written changes that, as a rule.
 std::vector<uint32_t> ValueGraph::RankLoads(const std::vector<bool>& reached) const {
   using Address = std::pair<uint32_t, uint64_t>;  // its weight and its identity
-  const auto get_address = [&](const Node& load) {
-    const Node& address = nodes_[load.operands[1]];
+  const auto get_address = [&](Id load) {
+    const Node& address = nodes_[Operands(load)[1]];
     return Address{address.weight, address.identity};
   };
   std::map<Id, std::vector<Address>> addresses;  // by what is read
-  for (size_t id = 0; id < nodes_.size(); ++id) {
+  for (Id id = 0; id < nodes_.size(); ++id) {
     if (!reached[id] || nodes_[id].kind != Kind::kLoad) continue;
-    addresses[nodes_[id].operands[0]].push_back(get_address(nodes_[id]));
+    addresses[Operands(id)[0]].push_back(get_address(id));
   }
   for (auto& [base, all] : addresses) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
   }
   std::vector<uint32_t> ranks(nodes_.size());
-  for (size_t id = 0; id < nodes_.size(); ++id) {
+  for (Id id = 0; id < nodes_.size(); ++id) {
     if (!reached[id] || nodes_[id].kind != Kind::kLoad) continue;
-    const std::vector<Address>& all = addresses[nodes_[id].operands[0]];
-    const auto place = std::lower_bound(all.begin(), all.end(), get_address(nodes_[id]));
+    const std::vector<Address>& all = addresses[Operands(id)[0]];
+    const auto place = std::lower_bound(all.begin(), all.end(), get_address(id));
     ranks[id] = static_cast<uint32_t>(place - all.begin());
   }
   return ranks;
@@ -127,7 +134,7 @@ bool ValueGraph::OnlyMoves() const {
   for (const Id sink : sinks_) is_sink[sink] = true;
   for (size_t id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
-    const bool moves = node.kind == Kind::kLoad || node.op == cast || node.operands.empty();
+    const bool moves = node.kind == Kind::kLoad || node.op == cast || node.operands == 0;
     if (reached[id] && !is_sink[id] && !moves) return false;
   }
   return true;
@@ -139,12 +146,13 @@ std::vector<uint64_t> ValueGraph::HashSinks() const {
   const std::vector<uint32_t> loads = RankLoads(reached);
   std::vector<uint64_t> hashes(nodes_.size());
   std::vector<uint64_t> all;
-  for (size_t id = 0; id < nodes_.size(); ++id) {
+  for (Id id = 0; id < nodes_.size(); ++id) {
     if (!reached[id]) continue;
     const Node& node = nodes_[id];
+    const absl::Span<const Id> operands = Operands(id);
     all.clear();
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      if (node.kind != Kind::kLoad || i != 1) all.push_back(hashes[node.operands[i]]);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (node.kind != Kind::kLoad || i != 1) all.push_back(hashes[operands[i]]);
     }
     uint64_t op = node.op;
     if (node.kind == Kind::kSorted || node.kind == Kind::kChain) std::sort(all.begin(), all.end());

@@ -42,7 +42,7 @@ class ValueGraph {
   ValueGraph();
 
   // Returns the value; equal arguments give the same value.
-  Id Add(Kind kind, absl::string_view op, Class value_class, std::vector<Id> operands,
+  Id Add(Kind kind, absl::string_view op, Class value_class, absl::Span<const Id> operands,
          uint32_t number = 0);
   // Returns a value without operands.
   Id AddLeaf(absl::string_view op, Class value_class) {
@@ -53,7 +53,11 @@ class ValueGraph {
   // Returns true for a value that Mark() was called for, or that has such an operand.
   bool IsMarked(Id id) const { return nodes_[id].marked; }
   void Mark(Id id) { nodes_[id].marked = true; }
-  absl::Span<const Id> Operands(Id id) const { return nodes_[id].operands; }
+  // Valid until the next Add().
+  absl::Span<const Id> Operands(Id id) const {
+    const Node& node = nodes_[id];
+    return absl::MakeConstSpan(operands_).subspan(node.first_operand, node.operands);
+  }
   bool Is(Id id, absl::string_view op) const;
   bool IsLoad(Id id) const { return nodes_[id].kind == Kind::kLoad; }
 
@@ -82,7 +86,8 @@ class ValueGraph {
     uint32_t weight = 1;  // how many values it is made of
     uint64_t op;          // a hash of it
     uint64_t identity;    // a hash of all that it was made of
-    std::vector<Id> operands;
+    uint32_t first_operand = 0;
+    uint32_t operands = 0;
   };
 
   std::vector<bool> FindReached() const;
@@ -90,8 +95,11 @@ class ValueGraph {
   std::vector<uint32_t> RankLoads(const std::vector<bool>& reached) const;
 
   std::vector<Node> nodes_;
+  std::vector<Id> operands_;                 // all nodes', one after another
   absl::flat_hash_map<uint64_t, Id> known_;  // by identity
   std::vector<Id> sinks_;
+  std::vector<Id> flat_;       // the operands of the value that is being added
+  std::vector<uint64_t> key_;  // the input of its identity hash
 };
 
 }  // namespace kernelmill::deduplicator

@@ -16,6 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
+#include "common/base/word_list.h"
 #include "common/code/brackets.h"
 
 namespace kernelmill::deduplicator {
@@ -35,11 +36,6 @@ constexpr string_view kKeywords[] = {"if",    "elif",  "else",   "for",    "whil
 // Smaller constants are epsilons: they keep a division finite and do not define the operation.
 constexpr double kLeastConstant = 0.001;
 
-template <size_t n>
-bool Has(const string_view (&words)[n], string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 bool HasText(const Token& token, string_view text) { return token.text == text; }
 
 // Returns the index after the colon that ends the first `def`'s signature, or 0 if there is no
@@ -53,7 +49,7 @@ size_t FindBody(absl::Span<const Token> tokens) {
 
 // Returns the operator of `x += y` as that of `x + y`; empty if the text is not an operator.
 string_view Plain(string_view text) {
-  if (Has(kOperators, text)) return text;
+  if (IsAmong<kOperators>(text)) return text;
   return absl::ConsumeSuffix(&text, "=") ? text : "";
 }
 
@@ -83,15 +79,15 @@ std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language langua
   };
   for (size_t i = language == Language::kPython ? FindBody(tokens) : 0; i < tokens.size(); ++i) {
     const string_view text = tokens[i].text;
-    const bool is_operator = tokens[i].kind == Token::kOperator || Has(kOperators, text);
-    if (is_operator && Has(kOperators, Plain(text))) add("operator", Plain(text));
+    const bool is_operator = tokens[i].kind == Token::kOperator || IsAmong<kOperators>(text);
+    if (is_operator && IsAmong<kOperators>(Plain(text))) add("operator", Plain(text));
     if (tokens[i].kind == Token::kNumber) {
       const std::optional<double> constant = Constant(text);
       if (constant.has_value()) add("constant", absl::StrCat(*constant));
     }
     const bool is_called = tokens[i].kind == Token::kName && i + 1 < tokens.size() &&
                            HasText(tokens[i + 1], "(") && text != kernel_name;
-    if (is_called && !Has(kKeywords, text) && !Has(kPlumbing, text)) add("function", text);
+    if (is_called && !IsAmong<kKeywords>(text) && !IsAmong<kPlumbing>(text)) add("function", text);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

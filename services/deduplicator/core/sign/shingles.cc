@@ -41,12 +41,6 @@ std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
   return windows;
 }
 
-// Sorts the hashes and removes repeats.
-void MakeSet(std::vector<uint64_t>* hashes) {
-  SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
-  hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());
-}
-
 // The hashes of folded tokens ("number", "string", "name", "back1" ... in ASCII). No token's own
 // hash is likely to equal one.
 constexpr uint64_t kNumberHash = 0x6e756d626572;
@@ -54,6 +48,8 @@ constexpr uint64_t kStringHash = 0x737472696e67;
 constexpr uint64_t kNameHash = 0x6e616d65;
 constexpr std::array<uint64_t, kShingleTokens> kBackHashes = {0, 0x6261636b31, 0x6261636b32,
                                                               0x6261636b33, 0x6261636b34};
+
+constexpr size_t kUsualNames = 64;  // local names of a kernel
 
 struct Folded {
   uint64_t hash;
@@ -81,6 +77,11 @@ std::vector<Folded> Fold(absl::Span<const Token> tokens, absl::Span<const uint64
 }
 
 }  // namespace
+
+void MakeSet(std::vector<uint64_t>* hashes) {
+  SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
+  hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());
+}
 
 std::vector<uint64_t> TokenHashes(absl::Span<const Token> tokens) {
   std::vector<uint64_t> hashes;
@@ -122,6 +123,7 @@ std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
 // So two kernels that differ only by a consistent renaming have the same hash.
 uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<bool>& local) {
   absl::flat_hash_map<uint64_t, uint64_t> numbers;
+  numbers.reserve(kUsualNames);
   std::vector<uint64_t> renamed(token_hashes.begin(), token_hashes.end());
   for (size_t i = 0; i < renamed.size(); ++i) {
     if (!local[i]) continue;

@@ -16,6 +16,9 @@ namespace kernelmill::deduplicator {
 inline constexpr int kShingleTokens = 5;
 inline constexpr int kRunTokens = 13;
 
+// Makes a set of hashes: sorts them and removes repeats.
+void MakeSet(std::vector<uint64_t>* hashes);
+
 // Returns a hash of each token as written. The hashes of "ab", "c" differ from those of "a", "bc".
 std::vector<uint64_t> TokenHashes(absl::Span<const Token> tokens);
 

@@ -53,9 +53,8 @@ void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> kn
              google::protobuf::RepeatedField<uint64_t>* runs) {
   if (text.empty()) return;
   std::vector<uint64_t> found = Runs(TokenHashes(Tokenize(text, language)));
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  std::sort(known.begin(), known.end());
+  MakeSet(&found);
+  MakeSet(&known);
   std::set_difference(found.begin(), found.end(), known.begin(), known.end(),
                       google::protobuf::RepeatedFieldBackInserter(runs));
 }
@@ -97,8 +96,7 @@ void SignFile(const v1::Kernel& file, SignedShard* shard) {
   signatures.add_renamed(StableHash64(file.source(), kFileSalt));
   std::vector<uint64_t> hashes = FileTokens(file);
   std::vector<uint64_t> runs = Runs(hashes);
-  std::sort(runs.begin(), runs.end());
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  MakeSet(&runs);
   for (uint64_t& hash : hashes) hash ^= kFileSalt;
   const std::vector<uint64_t> near = Shingles(hashes);
   AddSet(near, signatures.mutable_near());

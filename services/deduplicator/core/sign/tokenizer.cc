@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "common/base/word_list.h"
 
 namespace kernelmill::deduplicator {
 
@@ -59,13 +60,10 @@ bool IsAssignment(const Token& token) {
 }
 
 // Returns true for a word that begins a block: its ':' ends the header and is no annotation.
-bool LeadsBlock(string_view word) {
-  for (const string_view lead : {"if", "elif", "else", "for", "while", "with", "try", "except",
-                                 "finally", "def", "class", "async", "match", "case"}) {
-    if (word == lead) return true;
-  }
-  return false;
-}
+constexpr string_view kBlockWords[] = {"if",    "elif",  "else",   "for",     "while",
+                                       "with",  "try",   "except", "finally", "def",
+                                       "class", "async", "match",  "case"};
+bool LeadsBlock(string_view word) { return IsAmong<kBlockWords>(word); }
 
 // A single pass over the tokens of Python code that collects the names it binds. An assignment is
 // known only at its '=', so that the pass remembers where the current statement's targets begin.
@@ -168,22 +166,14 @@ class PythonLocals {
   bool leads_block_ = false;
 };
 
-// Returns true for a word that an expression may follow: it is no type.
-bool IsStatementWord(string_view word) {
-  for (const string_view other : {"return", "case", "goto", "else", "throw", "new", "delete",
-                                  "sizeof", "using", "namespace", "operator", "co_return"}) {
-    if (word == other) return true;
-  }
-  return false;
-}
+// Words that an expression may follow: they are no types.
+constexpr string_view kStatementWords[] = {"return", "case",      "goto",     "else",
+                                           "throw",  "new",       "delete",   "sizeof",
+                                           "using",  "namespace", "operator", "co_return"};
 
-bool IsTypeWord(string_view word) {
-  for (const string_view type : {"int", "float", "double", "char", "long", "short", "unsigned",
-                                 "signed", "bool", "void", "auto", "const", "volatile"}) {
-    if (word == type) return true;
-  }
-  return false;
-}
+constexpr string_view kTypeWords[] = {"int",   "float",    "double",  "char", "long",
+                                      "short", "unsigned", "signed",  "bool", "void",
+                                      "auto",  "const",    "volatile"};
 
 // Collects the names that C code declares or assigns, from each word's neighbours alone.
 Names CLocals(absl::Span<const Token> tokens) {
@@ -192,10 +182,10 @@ Names CLocals(absl::Span<const Token> tokens) {
     const Token& before = tokens[i - 1];
     const Token& after = tokens[i + 1];
     if (!IsName(tokens[i]) || after.kind != Token::kOperator) continue;
-    if (IsTypeWord(tokens[i].text)) continue;
+    if (IsAmong<kTypeWords>(tokens[i].text)) continue;
     if (Is(before, ".") || Is(before, "->") || Is(before, "::")) continue;
-    const bool declared = (IsName(before) && !IsStatementWord(before.text)) || Is(before, "*") ||
-                          Is(before, "&") || Is(before, ">") || Is(before, "&&");
+    const bool declared = (IsName(before) && !IsAmong<kStatementWords>(before.text)) ||
+                          Is(before, "*") || Is(before, "&") || Is(before, ">") || Is(before, "&&");
     const bool ends = after.text.size() == 1 && absl::StrContains("=;,)[{:", after.text);
     const bool is_parameter_type = Is(before, "typename") || Is(before, "class");
     if (IsAssignment(after) || (declared && ends) || is_parameter_type)

@@ -88,8 +88,7 @@ void AddJsonWords(const v1::Kernel& file, v1::KernelShingles* shingles) {
 std::vector<uint64_t> WordRuns(string_view text) {
   std::vector<uint64_t> runs = Runs(HashWords(text));
   std::erase_if(runs, [](uint64_t run) { return run % 2 != 0; });
-  std::sort(runs.begin(), runs.end());
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  MakeSet(&runs);
   return runs;
 }
 
