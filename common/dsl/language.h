@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_DSL_LANGUAGE_H_
 #define KERNELMILL_COMMON_DSL_LANGUAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,37 @@ struct Qualifiers {
   std::vector<absl::string_view> device;
 };
 
+// A function of a Python package that makes a kernel of the body of a function of C, given as a
+// string. The library writes what comes before the body and after it: in the texts here "$" is the
+// kernel's or a parameter's name, "#" a parameter's type.
+struct BodyMaker {
+  // An argument, by its keyword or by its place.
+  struct Argument {
+    absl::string_view keyword;
+    size_t place;
+  };
+  // The parameters that an argument lists: names, whose types are the name with "_t", or
+  // declarations.
+  struct Parameters {
+    Argument argument;
+    absl::string_view head;           // in the parentheses of the head
+    absl::string_view statement;      // before the body
+    absl::string_view raw_head = "";  // as `head`, for a declaration that begins with "raw"
+  };
+  absl::string_view package;  // the first name of the package
+  absl::string_view function;
+  Argument name;
+  Argument body;
+  Argument preamble;       // declarations before the kernel
+  absl::string_view head;  // before the parentheses
+  std::vector<Parameters> parameters;
+  // Parameters whose last name the body has, which come next, and one that always comes last.
+  std::vector<absl::string_view> implied = {};
+  absl::string_view last = "";
+  absl::string_view opening = "";  // before all statements
+  absl::string_view closing = "";  // after the body
+};
+
 // All that is known of a kernel language. Each is made by a file of common/dsl/languages.
 struct Language {
   absl::string_view name;   // Kernel.dsl, and the word in job files and reports
@@ -52,6 +84,10 @@ struct Language {
   // A file that uses the language holds one of these texts. Each has four bytes or more, and is as
   // rare as possible in files that do not use the language.
   std::vector<absl::string_view> markers = {};
+  // A string in a Python file that is in this language of C holds one of these, and none of CUDA's
+  // markers. CUDA's strings hold its markers.
+  std::vector<absl::string_view> string_markers = {};
+  std::vector<BodyMaker> body_makers = {};
   // A template that becomes Python once it is filled in, and makes such kernels, holds one of
   // these.
   std::vector<absl::string_view> template_markers = {};

@@ -56,6 +56,16 @@ bool HoldsAny(absl::string_view text, const std::vector<absl::string_view>& word
                      [&](absl::string_view word) { return Contains(text, word); });
 }
 
+bool HoldsAnyOf(std::vector<absl::string_view> Language::*words, absl::string_view text) {
+  return std::any_of(Languages().begin(), Languages().end(),
+                     [&](const Language& language) { return HoldsAny(text, language.*words); });
+}
+
+bool HasEnding(absl::string_view path, const std::vector<absl::string_view>& endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [path](absl::string_view ending) { return absl::EndsWith(path, ending); });
+}
+
 // Adds a word to a list; a text must hold one word of the list. A word that contains another one of
 // the list is not needed.
 void AddWord(absl::string_view word, std::vector<absl::string_view>& words) {
@@ -145,6 +155,7 @@ class MarkerFinder {
       for (const absl::string_view marker : language.markers) Add(marker);
       for (const absl::string_view marker : language.template_markers) Add(marker);
       for (const absl::string_view hint : language.hints) Add(hint);
+      for (const BodyMaker& maker : language.body_makers) Add(maker.function);
     }
   }
 
@@ -301,16 +312,39 @@ code::Language GetSyntax(absl::string_view dsl) {
 
 const Language& FindCLanguage(absl::string_view path, absl::string_view text) {
   static const Language& cuda = *FindLanguage(kCuda);
+  static const auto& python = *new std::vector<absl::string_view>{".py", ".ipynb"};
+  const bool in_string = HasEnding(path, python);
   for (const Language& language : Languages()) {
-    const auto& endings = language.endings;
-    const bool ends = std::any_of(endings.begin(), endings.end(), [path](absl::string_view end) {
-      return absl::EndsWith(path, end);
-    });
-    if (ends && HoldsAny(text, language.markers)) {
+    const auto& markers = in_string ? language.string_markers : language.markers;
+    if ((in_string || HasEnding(path, language.endings)) && HoldsAny(text, markers)) {
       return HoldsAny(text, cuda.markers) ? cuda : language;
     }
   }
   return cuda;
+}
+
+bool MayBeCString(absl::string_view string) {
+  return HasMarkerOf(kCuda, string) || HoldsAnyOf(&Language::string_markers, string);
+}
+
+bool MayHoldCStrings(absl::string_view text) {
+  return MayBeCString(text) ||
+         std::any_of(Languages().begin(), Languages().end(), [text](const Language& language) {
+           return std::any_of(
+               language.body_makers.begin(), language.body_makers.end(),
+               [text](const BodyMaker& maker) { return Contains(text, maker.function); });
+         });
+}
+
+const BodyMaker* FindBodyMaker(absl::string_view resolved) {
+  for (const Language& language : Languages()) {
+    for (const BodyMaker& maker : language.body_makers) {
+      if (FirstPart(resolved) == maker.package && LastPart(resolved) == maker.function) {
+        return &maker;
+      }
+    }
+  }
+  return nullptr;
 }
 
 bool HasMarkerOfC(absl::string_view text) {

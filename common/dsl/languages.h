@@ -77,8 +77,17 @@ std::string GetTitle(absl::string_view dsl);
 code::Language GetSyntax(absl::string_view dsl);
 
 // Returns the language of C that a C++ text of this path is in: CUDA, unless the path has an ending
-// of another one and the text holds that one's markers and none of CUDA's.
+// of another one, or of Python, and the text holds that one's markers and none of CUDA's.
 const Language& FindCLanguage(absl::string_view path, absl::string_view text);
+
+// Returns whether a string of a Python file may be in a language of C.
+bool MayBeCString(absl::string_view string);
+
+// Returns whether a Python file may hold kernels of a language of C in strings.
+bool MayHoldCStrings(absl::string_view text);
+
+// Returns the maker of kernels from bodies that a resolved name is; else null.
+const BodyMaker* FindBodyMaker(absl::string_view resolved);
 
 // Returns whether a text holds a marker or a hint of a language of C: without one, it holds no
 // function of one.

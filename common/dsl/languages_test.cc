@@ -185,5 +185,24 @@ TEST(Markers, AloneMakeNoKernel) {
   EXPECT_FALSE(HasMarkerOf(kCuda, "import triton"));
 }
 
+TEST(CStrings, AreInTheLanguageOfTheirMarkers) {
+  constexpr absl::string_view kFill = "kernel void f(uint i [[thread_position_in_grid]]) {}";
+  EXPECT_EQ(FindCLanguage("a.py", kFill).name, "metal");
+  EXPECT_EQ(FindCLanguage("a.py", "__global__ void f() {}").name, kCuda);
+  EXPECT_EQ(FindCLanguage("a.py", "kernel void f(global int* x) {}").name, kCuda);
+  EXPECT_TRUE(MayBeCString(kFill));
+  EXPECT_TRUE(MayBeCString("__device__ int f();"));
+  EXPECT_FALSE(MayBeCString("kernel void f(global int* x) {}"));
+}
+
+TEST(CStrings, ABodyNeedsItsMaker) {
+  EXPECT_TRUE(MayHoldCStrings("k = mx.fast.metal_kernel(name='k')"));
+  EXPECT_FALSE(MayHoldCStrings("k = mx.fast.layer_norm(x)"));
+  EXPECT_TRUE(HasMarker("k = mx.fast.metal_kernel(name='k')"));
+  EXPECT_EQ(FindBodyMaker("mlx.core.fast.metal_kernel")->head, "[[kernel]] void $");
+  EXPECT_EQ(FindBodyMaker("cupy._core.ElementwiseKernel")->body.place, 2u);
+  EXPECT_EQ(FindBodyMaker("other.metal_kernel"), nullptr);
+}
+
 }  // namespace
 }  // namespace kernelmill::dsl

@@ -13,7 +13,7 @@ import tree_sitter_cpp
 import tree_sitter_cuda
 
 TOKEN = re.compile(
-    r'(?P<skip>\s+|//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/|^[ \t]*\#(?:[^\n\\/]|\\\n|\\.|/(?!\*)|/\*.*?\*/)*)'
+    r'(?P<skip>^[ \t]*\#(?:[^\n\\/]|\\\n|\\.|/(?!\*)|/\*.*?\*/)*|\n|[^\S\n]+|//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/)'
     r'|(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s"]*)\(.*?\)(?P=mark)"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
     r'|(?P<word>[A-Za-z_$]\w*)|(?P<number>\.?\d(?:[\w.]|[eEpP][+-]|\'(?=\w))*)|(?P<sign>.)', re.S | re.M)
 NOT_NAMES = {"__launch_bounds__", "__attribute__", "__declspec", "alignas", "decltype", "noexcept", "requires", "__align__", "__cluster_dims__",

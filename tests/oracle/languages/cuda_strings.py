@@ -5,6 +5,9 @@ concatenations, methods of strings, f-strings and functions of the repository, a
 hands them on to a compiler. A literal is verbatim if its bytes are its text: one literal, without escapes and holes. It is plain if its text is
 known all the same: escapes, several literals side by side. Functions in f-strings, and in literals that `%`, `.format` and the
 like change, are not decided. Neither are those in a literal that reaches no compiler that is known.
+
+Some calls take the body of a kernel alone, and their library writes the head. Such a body is a kernel if it is whole lines of one
+literal; it is not decided if it shares a line, is an f-string, or is put together.
 """
 import ast
 import io
@@ -19,6 +22,8 @@ from languages.python_kernels import Defined, Imported, Names, Truth
 COMPILERS = {"load_inline": 1, "RawKernel": 0, "RawModule": 0, "SourceModule": 0, "DynamicSourceModule": 0, "Program": 0, "nvrtcCreateProgram": 0,
              "_compile_kernel": 0, "compile_with_cache": 0, "_compile_module_with_cache": 0, "compile_using_nvrtc": 0, "create_jit_fn": 0}
 WORDS = (b"__global__", b"__device__")
+# (the package, the function): the place and the keyword of the body
+BODIES = {("mlx", "cuda_kernel"): (3, "source"), ("cupy", "ElementwiseKernel"): (2, "operation")}
 LITERAL = re.compile(r"(?P<prefix>[rRbBuU]{0,2})(?P<quote>\"\"\"|'''|\"|')(?P<inside>.*)(?P=quote)\Z", re.S)
 ESCAPE = re.compile(r"\\(?:\n|N\{[^}]*\}|x..|u.{4}|U.{8}|[0-7]{1,3}|.)", re.S)
 
@@ -26,20 +31,24 @@ ESCAPE = re.compile(r"\\(?:\n|N\{[^}]*\}|x..|u.{4}|U.{8}|[0-7]{1,3}|.)", re.S)
 class Strings:
     """The literals of a repository that reach a compiler."""
 
-    def __init__(self, texts):
+    def __init__(self, texts, compilers, bodies):
         self.names = Names(texts, ())
+        self.compilers, self.bodies = compilers, bodies
         self.lines = {}
         self.reached = {}   # (path, Constant): whether it is held as it is
         self.seen = set()
         self.parameters = {}     # (function, parameter): handed on to a compiler, as it is or changed
         self.wrappers = set()    # how code calls these functions
 
-    def follow_all(self):
+    def files(self):
         files = [self.names.file(path) for path in self.names.texts]
-        files = [each for each in files if each is not None]
+        return [each for each in files if each is not None]
+
+    def follow_all(self):
+        files = self.files()
         for file in files:
             for call in file.calls:
-                first = COMPILERS.get(dotted(call.func).rsplit(".", 1)[-1])
+                first = self.compilers.get(dotted(call.func).rsplit(".", 1)[-1])
                 if first is not None:
                     self.follow_arguments(file, call, first)
         known = None
@@ -54,6 +63,42 @@ class Strings:
     def follow_arguments(self, file, call, first):
         for each in [*call.args[first:], *(each.value for each in call.keywords)]:
             self.follow(file, each, True)
+
+    def read_bodies(self, truth):
+        """Adds the bodies that calls take, to the kernels or to what is not decided."""
+        for file in self.files():
+            for call in file.calls:
+                for (package, function), (place, keyword) in self.bodies.items():
+                    if dotted(call.func).rsplit(".", 1)[-1] == function and self.is_of(file, call, package):
+                        given = [each.value for each in call.keywords if each.arg == keyword] + call.args[place:place + 1]
+                        for each in given[:1]:
+                            self.read_body(file, each, function, truth)
+
+    def is_of(self, file, call, package):
+        found = [each for each, _ in self.names.meanings(file, call.func, 0) if isinstance(each, Imported)]
+        return any(each.name.split(".")[0] == package for each in found)
+
+    def read_body(self, file, given, function, truth):
+        self.reached, self.seen = {}, set()
+        self.follow(file, given, True)
+        filled_in = {part: each for each in ast.walk(file.tree) if isinstance(each, ast.JoinedStr) for part in each.values}
+        for path, node in self.reached:
+            if node in filled_in:
+                around = filled_in[node]
+                truth.undecided[path, around.lineno + 1, around.end_lineno - 1] = f"{function}: f-string"
+        if len(self.reached) > 1:
+            truth.undecided[file.path, given.lineno, given.end_lineno] = f"{function}: put together"
+            return
+        for (path, node), as_it_is in self.reached.items():
+            literal = LITERAL.match(self.source(path, node))
+            lines = literal["inside"].split("\n") if literal else []
+            place = path, node.lineno + 1, node.end_lineno - 1
+            if len(lines) < 3 or lines[0].strip() not in ("", "\\") or lines[-1].strip():
+                truth.undecided[path, node.lineno, node.end_lineno] = f"{function}: a line is shared"
+            elif not as_it_is or literal["quote"] in literal["inside"]:
+                truth.undecided[place] = f"{function}: put together"
+            elif node not in filled_in:
+                truth.kernels[place] = function, "body", "verbatim"
 
     def follow_wrapper(self, file, call):
         for function in self.called(file, call):
@@ -164,10 +209,14 @@ class Strings:
 
 class CudaStrings:
     name, crawled, include = "cuda_strings", "cuda", ["**/*.py"]
+    compilers, words, bodies = COMPILERS, WORDS, BODIES
 
     @staticmethod
-    def is_row(row):
-        return row["dsl"] == "cuda" and row["path"].endswith(".py")
+    def functions(text):
+        return c_functions.cuda_functions(text, c_functions.QualifierMacros([text]))
+
+    def is_row(self, row):
+        return row["dsl"] == self.crawled and row["path"].endswith(".py")
 
     def find(self, repository):
         return self.find_in(read_sources(repository))
@@ -175,11 +224,11 @@ class CudaStrings:
     def find_in(self, texts):
         """The truth of {path: text}."""
         truth = Truth()
-        words = [*WORDS, *(name.encode() for name in COMPILERS)]
-        strings = Strings({path: text for path, text in texts.items() if any(word in text for word in words)})
+        words = [*self.words, *(name.encode() for name in self.compilers), *(name.encode() for _, name in self.bodies)]
+        strings = Strings({path: text for path, text in texts.items() if any(word in text for word in words)}, self.compilers, self.bodies)
         strings.follow_all()
         for path, text in texts.items():
-            if not any(word in text for word in WORDS):
+            if not any(word in text for word in self.words):
                 continue
             file = strings.names.file(path)
             if file is None:
@@ -190,12 +239,12 @@ class CudaStrings:
             for node in ast.walk(file.tree):
                 value = node.value if isinstance(node, ast.Constant) else None
                 value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-                if isinstance(value, str) and node not in docstrings and any(word.decode() in value for word in WORDS):
+                if isinstance(value, str) and node not in docstrings and any(word.decode() in value for word in self.words):
                     self.read(strings, path, node, value, node in holed, truth)
+        strings.read_bodies(truth)
         return truth
 
-    @staticmethod
-    def read(strings, path, node, value, holed, truth):
+    def read(self, strings, path, node, value, holed, truth):
         source, held = strings.source(path, node), strings.reached.get((path, node))
         literal = LITERAL.match(source)
         how = "verbatim" if literal and literal["inside"] == value else "plain"
@@ -204,8 +253,10 @@ class CudaStrings:
         if len(lines) != len(value):  # a part of an f-string, bytes with other escapes
             truth.undecided[path, node.lineno, node.end_lineno] = why or "bytes"
             return
-        for function in c_functions.cuda_functions(value):
+        for function in self.functions(value):
             place = path, lines[function.start], lines[function.end - 1]
+            if not why and how == "verbatim" and (place[1] == node.lineno or place[2] == node.end_lineno):
+                why = "a line is shared with Python"
             if why or not function.decided:
                 truth.undecided[place] = f"{function.name}: {why or 'the readers differ'}"
             else:

@@ -13,9 +13,9 @@ from languages import compare, cute, nki, numba, taichi, tilelang, tlx, warp  # 
 from languages.python_kernels import Truth  # noqa: E402
 
 try:
-    from languages import cuda_macros, cuda_strings, metal
+    from languages import cuda_macros, cuda_strings, metal, metal_strings
 except ImportError:
-    cuda_macros = cuda_strings = metal = None
+    cuda_macros = cuda_strings = metal = metal_strings = None
 
 
 def found(language, **files):
@@ -230,6 +230,10 @@ class CppOracles(unittest.TestCase):
         text = "#if 0\nkernel void one() {}\n#else\nkernel void two() {}\n#endif\n#if 1\nkernel void three() {}\n#else\nkernel void four() {}\n#endif\n"
         self.assertEqual(self.places(metal, "a.metal", text), {"two": (4, 4), "three": (7, 7)})
 
+    def test_a_directive_may_be_indented(self):
+        text = "  #include <math.h>\n  #define N 4\n  kernel void one() {}\n"
+        self.assertEqual(self.places(metal, "a.metal", text), {"one": (3, 3)})
+
     def test_macros_that_stand_for_a_qualifier(self):
         texts = {"a.h": b"#ifdef __CUDACC__\n#define MY_DEVICE inline __device__\n#define MY_KERNEL __global__ void\n#else\n#define MY_DEVICE\n#endif\n"
                         b"#define TWICE __device__\n#define CALL(x) __device__ x\n",
@@ -263,7 +267,31 @@ class CppOracles(unittest.TestCase):
             unused = """__global__ void unused() {}"""
             hole = cupy.RawKernel(f"""__global__ void hole() {{ {HEAD} }}""", "hole")
             changed = cupy.RawKernel("""__global__ void changed() { %s }""" % 1, "changed")
-            ''')), {"half_of": (4, 4), "one": (7, 10), "two": (16, 16), "three": (17, 18)})
+            ''')), {"half_of": (4, 4), "one": (7, 10), "three": (17, 18)})
+
+    def test_bodies_whose_head_a_library_writes(self):
+        truth = metal_strings.LANGUAGE.find_in({"a.py": textwrap.dedent('''\
+            import torch
+            import mlx.core as mx
+            source = """
+                y[0] = x[0];
+                y[1] = 0;
+                """
+            k = mx.fast.metal_kernel(name="k", input_names=["x"], output_names=["y"], source=source)
+            mx.fast.metal_kernel("one_line", ["x"], ["y"], "y[0] = x[0];")
+            mx.fast.metal_kernel("hole", ["x"], ["y"], f"""
+                y[0] = {source};
+                """)
+            other.metal_kernel("other", ["x"], ["y"], """
+                y[0] = 1;
+                """)
+            library = torch.mps.compile_shader("""
+            kernel void two(device int* x) { x[0] = 1; }
+            """)
+            ''').encode()})
+        self.assertEqual(sorted((line, last, name) for (_, line, last), (name, _, _) in truth.kernels.items()),
+                         [(4, 5, "metal_kernel"), (16, 16, "two")])
+        self.assertEqual({line for _, line, _ in truth.undecided}, {8, 9, 10})
 
 
 if __name__ == "__main__":

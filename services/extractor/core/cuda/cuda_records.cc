@@ -59,10 +59,15 @@ void CudaRecords::Describe(const Function& function, v1::Kernel& kernel) {
   kernel.set_dsl(std::string(language_.name));
   kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
   kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
-  const size_t first = place_.InFile(code_.tokens[function.first].begin);
-  const size_t body = place_.InFile(code_.tokens[function.body].begin);
-  kernel.set_signature(std::string(absl::StripTrailingAsciiWhitespace(
-      place_.file().substr(first, body - std::min(first, body)))));
+  const size_t first = code_.tokens[function.first].begin;
+  const size_t body = code_.tokens[function.body].begin;
+  const string_view written =
+      HasOwnHead(function)
+          ? place_.file().substr(
+                place_.InFile(first),
+                place_.InFile(body) - std::min(place_.InFile(first), place_.InFile(body)))
+          : Bytes(first, body);
+  kernel.set_signature(std::string(absl::StripTrailingAsciiWhitespace(written)));
   AddCudaParameters(code_, brackets_, function, kernel);
   for (std::string& call : CalledNames(code_, brackets_, function)) {
     kernel.add_calls(std::move(call));
@@ -105,8 +110,15 @@ void CudaRecords::AddPlace(const Function& function, v1::Kernel& kernel) const {
 // follows the brace on its own.
 size_t CudaRecords::BodyBegin(const Function& function) const {
   const int line = FirstLine(function.body);
+  if (!HasOwnHead(function)) return place_.lines().Begin(line);
   return FirstLine(function.body + 1) > line ? place_.lines().End(line)
                                              : place_.lines().Begin(line);
+}
+
+// A library writes the head of a kernel that is made of a body (string_bodies.h).
+bool CudaRecords::HasOwnHead(const Function& function) const {
+  return place_.InFile(code_.tokens[function.first].begin) !=
+         place_.InFile(code_.tokens[function.body].begin);
 }
 
 int32_t CudaRecords::CountTokens(const Function& function, const v1::Kernel& kernel) const {

@@ -67,6 +67,7 @@ class CudaRecords {
   absl::string_view Inside(const Enclosed& brackets) const;
   void AddPlace(const Function& function, v1::Kernel& kernel) const;
   size_t BodyBegin(const Function& function) const;
+  bool HasOwnHead(const Function& function) const;
   int32_t CountTokens(const Function& function, const v1::Kernel& kernel) const;
   void AddCuda(const Function& function, v1::CudaFunction& cuda);
   void AddLaunch(const Launch& launch, v1::CudaFunction& cuda);

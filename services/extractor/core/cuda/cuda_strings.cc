@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,11 +14,12 @@
 #include "common/base/text.h"
 #include "common/code/bytes.h"
 #include "common/code/python.h"
+#include "common/dsl/languages.h"
 #include "common/python/evaluate/evaluator.h"
 #include "common/python/evaluate/statements_by_name.h"
 #include "common/python/evaluate/value.h"
 #include "common/python/syntax/calls.h"
-#include "services/extractor/core/cuda/cuda_kernels.h"
+#include "services/extractor/core/cuda/string_bodies.h"
 
 namespace kernelmill::extractor::cuda {
 
@@ -182,8 +184,8 @@ class Reader {
     steps_left_ -= given - steps;
     if (!value.has_value()) return std::nullopt;
     if (value->type == python::Value::Type::kString) {
-      // A string with CUDA in it keeps its place in the file.
-      if (MayHoldCuda(value->text)) return std::nullopt;
+      // A string with C in it keeps its place in the file.
+      if (dsl::MayBeCString(value->text)) return std::nullopt;
       return value->text;
     }
     if (!value->IsNumber()) return std::nullopt;
@@ -217,24 +219,59 @@ class CudaStringFinder {
 
   std::vector<CudaString> Find() {
     for (const NodeId node : tree_.Of(Kind::kString)) {
-      if (MayHoldCuda(tree_.GetText(node)) && IsUsed(node)) AddLiteral(node);
+      if (dsl::MayBeCString(tree_.GetText(node)) && IsUsed(node)) AddLiteral(node);
     }
-    if (literals_.empty()) return {};
-    for (const NodeId root : ListRoots()) AddText(root);
-    return TakeStrings();
+    if (!literals_.empty()) {
+      for (const NodeId root : ListRoots()) AddText(root);
+    }
+    std::vector<CudaString> strings = TakeStrings();
+    AddBodies(strings);
+    return strings;
   }
 
  private:
-  void AddLiteral(NodeId node) {
+  void AddBodies(std::vector<CudaString>& strings) {
+    for (const python::Call& call : file_.calls.In(0)) {
+      const dsl::BodyMaker* const maker = dsl::FindBodyMaker(call.resolved);
+      if (maker != nullptr) AddBody(*maker, call.node, strings);
+    }
+    std::stable_sort(strings.begin(), strings.end(), [](const CudaString& a, const CudaString& b) {
+      return a.literals[0].begin < b.literals[0].begin;
+    });
+  }
+
+  // Returns nullopt if the literal is broken, or not of a string.
+  std::optional<CudaLiteral> ReadLiteral(NodeId node) const {
     const NodeId start = tree_.Child(node, Kind::kStringStart);
     const NodeId end = tree_.Child(node, Kind::kStringEnd);
-    if (start == kNoNode || end == kNoNode || tree_[end].missing) return;
+    if (start == kNoNode || end == kNoNode || tree_[end].missing) return std::nullopt;
     const string_view quotes = tree_.GetText(start);
     const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
-    if (!prefix.has_value() || prefix->is_template_string) return;
-    by_begin_[tree_[start].end] = literals_.size();
-    literals_.push_back(
-        {node, tree_[start].end, tree_[end].start, file_.lines.LineAt(tree_[node].start)});
+    if (!prefix.has_value() || prefix->is_template_string) return std::nullopt;
+    return CudaLiteral{node, tree_[start].end, tree_[end].start,
+                       file_.lines.LineAt(tree_[node].start)};
+  }
+
+  void AddLiteral(NodeId node) {
+    const std::optional<CudaLiteral> literal = ReadLiteral(node);
+    if (!literal.has_value()) return;
+    by_begin_[literal->begin] = literals_.size();
+    literals_.push_back(*literal);
+  }
+
+  // Returns the literal whose content begins there.
+  std::optional<CudaLiteral> FindLiteral(size_t begin) const {
+    const auto& strings = tree_.Of(Kind::kString);
+    // A literal in a field of an f-string comes after it.
+    auto after = std::partition_point(strings.begin(), strings.end(),
+                                      [&](NodeId node) { return tree_[node].start < begin; });
+    while (after != strings.begin()) {
+      const std::optional<CudaLiteral> literal = ReadLiteral(*--after);
+      if (literal.has_value() && literal->begin <= begin) {
+        return literal->begin == begin ? literal : std::nullopt;
+      }
+    }
+    return std::nullopt;
   }
 
   // Returns whether the program uses the literal's value as a value; see FindCudaStrings.
@@ -343,6 +380,46 @@ class CudaStringFinder {
     return strings;
   }
 
+  // Adds the kernel that a call makes of a body, unless another call made one of the same literal.
+  void AddBody(const dsl::BodyMaker& maker, NodeId call, std::vector<CudaString>& strings) {
+    const python::Arguments arguments = GetArguments(tree_, call);
+    const auto read = [&](const dsl::BodyMaker::Argument& argument) {
+      const NodeId value = FindArgument(arguments, argument.keyword, argument.place);
+      if (value == kNoNode) return StringText(file_.text);
+      return reader_.Read(value, std::min(left_, work_left_));
+    };
+    StringText body = read(maker.body);
+    const auto opens = [](const TextPart& part) { return part.opens; };
+    const auto first = std::find_if(body.parts().begin(), body.parts().end(), opens);
+    if (first == body.parts().end() || !bodies_.insert(first->in_file).second) return;
+    const auto literal = FindLiteral(first->in_file);
+    if (!literal.has_value()) return;
+    CudaString string = {read(maker.preamble), {*literal}};
+    const size_t size = string.text.text().size() + body.text().size();
+    if (size > std::min(left_, work_left_)) return;
+    left_ -= size;
+    work_left_ -= size;
+    std::vector<std::string> parameters;
+    for (const auto& each : maker.parameters) parameters.push_back(read(each.argument).text());
+    const BodyFrame frame =
+        MakeBodyFrame(maker, MakeName(read(maker.name).text()), parameters, body.text());
+    if (std::count_if(body.parts().begin(), body.parts().end(), opens) > 1) {
+      string.loss = "not_verbatim";
+    } else if (!AddBodyFrame(file_.text, literal->begin, literal->end, frame, body)) {
+      string.loss = "shared_line";
+    }
+    string.text.AppendOther("\n");
+    string.text.Append(body);
+    strings.push_back(std::move(string));
+  }
+
+  // Returns a name of C; a text that the file does not show gives "kernel".
+  static std::string MakeName(string_view text) {
+    std::string name(text.empty() ? "kernel" : text);
+    for (char& c : name) c = code::IsNameByte(c) ? c : '_';
+    return name;
+  }
+
   static constexpr size_t kMaxRoots = 4096;
   static constexpr size_t kMaxAlone = 64u << 20;  // no literal is longer
 
@@ -355,6 +432,7 @@ class CudaStringFinder {
   absl::flat_hash_map<size_t, size_t> by_begin_;  // indexes of literals_
   std::vector<StringText> texts_;
   std::map<size_t, size_t> best_;  // by literal: its text
+  std::set<size_t> bodies_;        // begins of the literals
 };
 
 }  // namespace

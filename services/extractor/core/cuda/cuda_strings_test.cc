@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,13 @@ using ::testing::Not;
 
 constexpr absl::string_view kAdd =
     "__global__ void add(float* x, int n) {\n  if (threadIdx.x < n) x[threadIdx.x] += 1;\n}\n";
+
+constexpr absl::string_view kFill =
+    "kernel void fill(device float* x, uint i [[thread_position_in_grid]]) {\n  x[i] = 1;\n}\n";
+
+v1::KernelShard ExtractMetal(const std::string& text) {
+  return ExtractAndLink({{"a.py", text}}, {"metal"});
+}
 
 // A string of lines of its own.
 std::string Quote(absl::string_view code, absl::string_view prefix = "") {
@@ -300,6 +308,89 @@ TEST(CudaStringTest, AStringIsLaunchedByItsOwnHostsOnly) {
                       {"b.py", absl::StrCat("s = ", Quote(kAdd),
                                             "\nt = ", Quote(absl::StrCat(kAdd, host)), "\n")}});
   EXPECT_THAT(Launchers(shard), ElementsAre("add: run 4-4", "add:  0-0", "add: run 10-10"));
+}
+
+TEST(CudaStringTest, MetalInAStringIsMetal) {
+  const v1::KernelShard shard =
+      ExtractMetal(absl::StrCat("import torch\nlibrary = torch.mps.compile_shader(", Quote(kFill),
+                                ")\n\ndef fill(x):\n    library.fill(x)\n"));
+  ASSERT_THAT(Forms(shard), ElementsAre("fill STRING METAL torch.mps.compile_shader"));
+  EXPECT_EQ(shard.kernels(0).source(), kFill);
+  EXPECT_EQ(shard.kernels(0).module(), kFill);
+  EXPECT_TRUE(shard.kernels(0).self_contained());
+  EXPECT_THAT(Launchers(shard), ElementsAre("fill: fill 8-9"));
+}
+
+TEST(CudaStringTest, OpenClIsNotMetal) {
+  EXPECT_THAT(
+      Places(ExtractMetal("s = '''\nkernel void f(global float* x) {\n  *x = 1;\n}\n'''\n")),
+      IsEmpty());
+}
+
+TEST(CudaStringTest, TheBodyOfAMetalKernelIsItsLines) {
+  const v1::KernelShard shard = ExtractMetal(
+      "import mlx.core as mx\nhelper = '''\n#define TWO 2\nint unused;\n'''\n"
+      "k = mx.fast.metal_kernel(\n    name='twice', input_names=['x', 'n'], output_names=['y'],\n"
+      "    header=helper,\n    source='''\n    uint i = thread_position_in_grid.x;\n"
+      "    y[i] = TWO * x[i];\n    ''')\n\ndef twice(x):\n    return k(inputs=[x, 1])\n");
+  ASSERT_THAT(Forms(shard), ElementsAre("twice STRING METAL mlx.core.fast.metal_kernel"));
+  const v1::Kernel& kernel = shard.kernels(0);
+  EXPECT_EQ(kernel.source(), "    uint i = thread_position_in_grid.x;\n    y[i] = TWO * x[i];\n");
+  EXPECT_EQ(kernel.first_line(), 10);
+  EXPECT_EQ(kernel.last_line(), 11);
+  EXPECT_EQ(kernel.body_offset(), 0);
+  EXPECT_EQ(kernel.role(), v1::KERNEL_ROLE_KERNEL);
+  constexpr absl::string_view kHead =
+      "[[kernel]] void twice(const device x_t* x, const device n_t* n, device y_t* y, "
+      "uint3 thread_position_in_grid [[thread_position_in_grid]])";
+  EXPECT_EQ(kernel.signature(), kHead);
+  EXPECT_EQ(kernel.module(),
+            absl::StrCat("#define TWO 2\n\n", kHead, " {\n", kernel.source(), "}\n"));
+  EXPECT_THAT(kernel.free_names(), ElementsAre("n_t", "x_t", "y_t"));
+  ASSERT_EQ(kernel.replaced_texts_size(), 2);
+  EXPECT_EQ(kernel.replaced_texts(0).original(), "");
+  EXPECT_EQ(kernel.replaced_texts(0).replacement(), absl::StrCat(kHead, " {\n"));
+  EXPECT_EQ(kernel.replaced_texts(0).first_line(), 10);
+  EXPECT_EQ(kernel.replaced_texts(0).reason(), "around_body");
+  EXPECT_EQ(kernel.replaced_texts(1).replacement(), "\n}");
+  EXPECT_THAT(Launchers(shard), ElementsAre("twice: twice 14-15"));
+}
+
+TEST(CudaStringTest, TheBodyOfAnElementwiseKernelRunsForEachElement) {
+  const v1::KernelShard shard = ExtractAndLink(
+      "import cupy\nk = cupy.ElementwiseKernel(\n    'T x, raw int32 a', 'T y',\n"
+      "    '''\n    y = x * a[i];\n    ''', 'scale')\n");
+  ASSERT_THAT(Forms(shard), ElementsAre("scale STRING CUDA cupy.ElementwiseKernel"));
+  EXPECT_EQ(shard.kernels(0).source(), "    y = x * a[i];\n");
+  EXPECT_EQ(shard.kernels(0).module(),
+            "extern \"C\" __global__ void scale(CArray<T> _raw_x, CArray<int32> a, "
+            "CArray<T> _raw_y, CIndexer<1> _ind) {\n"
+            "CUPY_FOR(i, _ind.size()) {\n_ind.set(i);\n"
+            "const T &x = _raw_x[_ind.get()];\nT &y = _raw_y[_ind.get()];\n"
+            "    y = x * a[i];\n}\n}\n");
+}
+
+TEST(CudaStringTest, ABodyWithoutLinesOfItsOwnIsListed) {
+  const std::string call = "import mlx.core as mx\nk = mx.fast.metal_kernel('k', ['x'], ['y'], ";
+  for (const auto& [body, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"'y[0] = x[0];'", "2 shared_line"},
+           {"'''y[0] = x[0];\n'''", "2 shared_line"},
+           {"'''\ny[0] = x[0];'''", "2 shared_line"},
+           {"'''\ny[0] = x[0];\n''' + '''\n;\n'''", "2 not_verbatim"}}) {
+    const v1::KernelShard shard = ExtractMetal(absl::StrCat(call, body, ")\n"));
+    EXPECT_THAT(Places(shard), IsEmpty()) << body;
+    EXPECT_THAT(Skipped(shard), ElementsAre(reason)) << body;
+  }
+  EXPECT_THAT(Places(ExtractMetal(call + "read())\n")), IsEmpty());
+  EXPECT_THAT(Places(ExtractMetal("import a\na.metal_kernel('k', [], [], '''\nx;\n''')\n")),
+              IsEmpty());
+}
+
+TEST(CudaStringTest, ABodyWithFieldsIsATemplate) {
+  const v1::KernelShard shard = ExtractMetal(
+      "import mlx.core as mx\ndef make(a):\n    source = f'''\n    y[0] = {a};\n    '''\n"
+      "    return mx.fast.metal_kernel(f'k_{a}', ['x'], ['y'], source)\n");
+  EXPECT_THAT(Forms(shard), ElementsAre("k_a TEMPLATE METAL mlx.core.fast.metal_kernel"));
 }
 
 TEST(CudaStringTest, ManyAndDeepStringsAreBounded) {

@@ -52,6 +52,7 @@ class StringExtractor {
  private:
   void AddString(const cuda::CudaString& string, const cuda::StringUses& uses,
                  const Launches& launches) {
+    if (!string.loss.empty()) return Skip(string.literals[0], string.loss);
     const string_view text = string.text.text();
     const cuda::TextPlace place(file_.text, file_.lines, string.text);
     cuda::CudaRecords read(file_.path, text, place, limits_.max_overlap * text.size());

@@ -59,6 +59,30 @@ void StringText::Append(const StringText& other) {
   text_ += other.text_;
 }
 
+// Returns the index of the part with that byte of the file; their number if no part has it.
+size_t StringText::FindPartOf(size_t in_file) const {
+  const auto found = std::find_if(parts_.begin(), parts_.end(), [in_file](const TextPart& part) {
+    return part.in_file <= in_file && in_file < part.in_file + part.size;
+  });
+  return static_cast<size_t>(found - parts_.begin());
+}
+
+// The part is cut in two, with the inserted text between them.
+bool StringText::Insert(size_t in_file, string_view text) {
+  if (!Has(in_file)) return false;
+  const size_t index = FindPartOf(in_file);
+  TextPart& cut = parts_[index];
+  const size_t size = in_file - cut.in_file;
+  const size_t offset = cut.begin + size;
+  const TextPart rest = {offset, cut.size - size, in_file, false};
+  cut.size = size;
+  parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(index) + 1, rest);
+  for (size_t i = index + 1; i < parts_.size(); ++i) parts_[i].begin += text.size();
+  for (size_t& guess : guesses_) guess += guess >= offset ? text.size() : 0;
+  text_.insert(offset, text.data(), text.size());
+  return true;
+}
+
 // Returns the index of the part that has the byte, or after which its value comes.
 size_t StringText::FindPart(size_t offset) const {
   const auto after =

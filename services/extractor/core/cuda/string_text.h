@@ -41,6 +41,10 @@ class StringText {
   // Appends a text that no literal of the file has.
   void AppendOther(absl::string_view text) { text_.append(text.data(), text.size()); }
   void Append(const StringText& other);
+  // Inserts a text that the file does not have before a byte of the file. Returns false, and
+  // changes nothing, if the text does not have that byte.
+  bool Insert(size_t in_file, absl::string_view text);
+  bool Has(size_t in_file) const { return FindPartOf(in_file) < parts_.size(); }
 
   // Returns the offset in the file of a byte of the text; in a value, that of what it stands for.
   size_t InFile(size_t offset) const;
@@ -68,6 +72,7 @@ class StringText {
  private:
   void AddPart(size_t begin, size_t end);
   size_t FindPart(size_t offset) const;
+  size_t FindPartOf(size_t in_file) const;
 
   absl::string_view file_;
   std::string text_;

@@ -165,7 +165,7 @@ class FileExtractor {
     for (const GeneratedString& string : strings) {
       RETURN_IF_ERROR(AddString(*file, string, origin));
     }
-    if (MayHoldCuda(text_)) AddCuda(*file);
+    if (dsl::MayHoldCStrings(text_)) AddCuda(*file);
     return absl::OkStatus();
   }
 
@@ -471,6 +471,6 @@ bool MayHoldKernels(absl::string_view text) {
   return dsl::MayHoldKernels(text) || MayHoldTemplates(text);
 }
 
-bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
+bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || dsl::MayHoldCStrings(text); }
 
 }  // namespace kernelmill::extractor

@@ -304,7 +304,8 @@ class Writer {
     AddReplaced(text, span);
   }
 
-  // Lists the escape sequences and fields of a string that the module has the values of.
+  // Lists the escape sequences and fields of a string that the module has the values of, and what a
+  // library writes around the body of a kernel. Between two literals there is only a line end.
   void AddReplaced(const SourceText& text, const ByteSpan& span) {
     for (size_t i = text.runs.empty() ? 0 : text.FindRun(span.begin) + 1; i < text.runs.size();
          ++i) {
@@ -312,16 +313,20 @@ class Writer {
       const v1::TextRun& before = text.runs[i - 1];
       const auto value_begin = static_cast<size_t>(before.begin() + before.size());
       if (value_begin >= span.end) break;
-      if (run.replaced().empty() || value_begin < span.begin) continue;
+      const string_view value = string_view(text.text).substr(
+          value_begin, static_cast<size_t>(run.begin()) - value_begin);
+      const bool around = run.replaced().empty();
+      if (value_begin < span.begin || (around && IsBlank(value))) {
+        continue;
+      }
       v1::ReplacedText& replaced = *kernel_.add_replaced_texts();
       replaced.set_original(run.replaced());
-      replaced.set_replacement(
-          text.text.substr(value_begin, static_cast<size_t>(run.begin()) - value_begin));
+      replaced.set_replacement(std::string(value));
       replaced.set_first_line(text.FileLineAt(value_begin));
       replaced.set_last_line(run.first_line());
-      const bool escape =
-          run.replaced()[0] == '\\' || run.replaced() == "{{" || run.replaced() == "}}";
-      replaced.set_reason(escape ? "string_escape" : "string_field");
+      const bool escape = absl::StartsWith(run.replaced(), "\\") || run.replaced() == "{{" ||
+                          run.replaced() == "}}";
+      replaced.set_reason(around ? "around_body" : escape ? "string_escape" : "string_field");
     }
   }
 
