@@ -41,6 +41,12 @@ bool MayLaunch(absl::string_view content) {
          absl::StrContains(content, "LaunchKernel");
 }
 
+// Returns whether a file may instantiate kernels by macros, as files of Metal do:
+// instantiate_kernel("add_float", add, float).
+bool MayInstantiate(absl::string_view content) {
+  return absl::StrContains(content, "instantiate_");
+}
+
 // Returns whether the error concerns one file only, which is no reason to fail.
 bool IsOfOneFile(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsDataLoss(status) || absl::IsPermissionDenied(status);
@@ -62,6 +68,8 @@ void CppSupportFiles::AddContent(size_t index, absl::string_view content, bool m
     root_bytes_ += static_cast<int64_t>(content.size());
   } else if (MayLaunch(content)) {
     launching_.push_back(self);
+  } else if (MayInstantiate(content)) {
+    instantiating_.push_back(self);
   }
   AddIncludes(self, content);
 }
@@ -102,14 +110,16 @@ bool CppSupportFiles::MarkFile(v1::FileEntry& file) {
   return true;
 }
 
-// A file without CUDA functions may still launch a kernel that it includes. It shows how the kernel
-// is used, so it goes on as well.
-void CppSupportFiles::MarkLaunching(v1::SourceTree& tree) {
-  for (const uint32_t file : launching_) {
+// A file without CUDA functions may still use a kernel that it includes. It shows how the kernel is
+// used, so it goes on as well. Returns those of the files that go on.
+CppSupportFiles::Indexes CppSupportFiles::MarkUsing(const Indexes& files, v1::SourceTree& tree) {
+  Indexes marked;
+  for (const uint32_t file : files) {
     const bool sees = std::any_of(includes_[file].begin(), includes_[file].end(),
                                   [&](uint32_t included) { return seen_[included]; });
-    if (sees) MarkFile(*tree.mutable_files(static_cast<int>(file)));
+    if (sees && MarkFile(*tree.mutable_files(static_cast<int>(file)))) marked.push_back(file);
   }
+  return marked;
 }
 
 // Adds a header that the globs do not select. It gets an entry in the tree, like a selected file.
@@ -143,16 +153,11 @@ absl::Status CppSupportFiles::BringHeaders(Snapshot& snapshot, const Indexes& wa
   return absl::OkStatus();
 }
 
-// The walk is by levels: what the files with CUDA functions include, then what those files include,
-// and so on. A level's headers are fetched in one transfer. More than kMaxLevels of nested headers
-// do not occur in practice.
-absl::Status CppSupportFiles::Mark(Snapshot& snapshot, v1::SourceTree& tree) {
+// The walk is by levels: what the given files include, then what those files include, and so on. A
+// level's headers are fetched in one transfer. More than kMaxLevels of nested headers do not occur
+// in practice.
+absl::Status CppSupportFiles::Walk(Indexes near, Snapshot& snapshot, v1::SourceTree& tree) {
   constexpr int kMaxLevels = 16;
-  seen_.assign(includes_.size(), false);
-  for (const uint32_t root : roots_) seen_[root] = true;
-  left_ = std::min(std::max(root_bytes_, limits_.least_bytes), limits_.most_bytes);
-  const int listed = tree.files_size();
-  Indexes near = roots_;
   for (int level = 0; level < kMaxLevels && !near.empty(); ++level) {
     Indexes handed_on;
     Indexes headers;
@@ -167,7 +172,17 @@ absl::Status CppSupportFiles::Mark(Snapshot& snapshot, v1::SourceTree& tree) {
     RETURN_IF_ERROR(BringHeaders(snapshot, headers, tree));
     near = std::move(handed_on);
   }
-  MarkLaunching(tree);
+  return absl::OkStatus();
+}
+
+absl::Status CppSupportFiles::Mark(Snapshot& snapshot, v1::SourceTree& tree) {
+  seen_.assign(includes_.size(), false);
+  for (const uint32_t root : roots_) seen_[root] = true;
+  left_ = std::min(std::max(root_bytes_, limits_.least_bytes), limits_.most_bytes);
+  const int listed = tree.files_size();
+  RETURN_IF_ERROR(Walk(roots_, snapshot, tree));
+  MarkUsing(launching_, tree);
+  RETURN_IF_ERROR(Walk(MarkUsing(instantiating_, tree), snapshot, tree));
   if (tree.files_size() == listed) return absl::OkStatus();
   tree.set_unselected_files(tree.unselected_files() - (tree.files_size() - listed));
   std::stable_sort(

@@ -16,7 +16,8 @@ namespace kernelmill::fetcher {
 
 // The selection of C++ files without CUDA functions that go on nonetheless: files that files with
 // such functions include, directly or through others, even if no glob names them (Listing.headers);
-// and files that include one of these and launch kernels.
+// and files that include one of these and launch kernels, or instantiate them by macros. The latter
+// declare what the included kernels use, so what they include goes on as well.
 //
 // The basic idea: while each selected file is read, the names in its #include lines are looked up
 // among the source's paths. Once all are read, a breadth-first walk from the files with CUDA
@@ -46,7 +47,8 @@ class CppSupportFiles {
   void AddIncludes(uint32_t index, absl::string_view content);
   Indexes FindNext(const Indexes& files);
   bool MarkFile(v1::FileEntry& file);
-  void MarkLaunching(v1::SourceTree& tree);
+  Indexes MarkUsing(const Indexes& files, v1::SourceTree& tree);
+  absl::Status Walk(Indexes near, Snapshot& snapshot, v1::SourceTree& tree);
   absl::Status BringHeaders(Snapshot& snapshot, const Indexes& wanted, v1::SourceTree& tree);
   absl::Status AddHeader(Snapshot& snapshot, uint32_t index, v1::SourceTree& tree);
 
@@ -55,7 +57,9 @@ class CppSupportFiles {
   const cpp::IncludePaths paths_;
   std::vector<Indexes> includes_;
   Indexes roots_;
-  Indexes launching_;  // files without CUDA functions that launch kernels
+  // Files without CUDA functions that launch kernels, and others that instantiate them.
+  Indexes launching_;
+  Indexes instantiating_;
   std::vector<bool> seen_;
   int64_t root_bytes_ = 0;
   int64_t left_ = 0;

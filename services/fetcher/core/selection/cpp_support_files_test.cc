@@ -112,6 +112,16 @@ TEST_F(CppSupportFilesTest, FilesThatLaunchWhatTheyIncludeAreHandedOn) {
               ElementsAre("host.cu"));
 }
 
+TEST_F(CppSupportFilesTest, FilesThatInstantiateWhatTheyIncludeAreHandedOnWithTheirIncludes) {
+  EXPECT_THAT(
+      Support({{"add.metal", "#include \"utils.h\"\n#include \"add.h\"\ninstantiate_add(float)\n"},
+               {"add.h", "[[kernel]] void add() { help(); }\n"},
+               {"utils.h", "#include \"more.h\"\nvoid help();\n"},
+               {"other.metal", "#include \"utils.h\"\nint n;\n"}},
+              {{"more.h", ""}}),
+      ElementsAre("add.metal", "more.h", "utils.h"));
+}
+
 TEST_F(CppSupportFilesTest, FilesWithoutCudaWantNothing) {
   EXPECT_THAT(
       Support({{"a.cpp", "#include \"a.h\"\n"}, {"b.py", "# __global__ #include \"a.h\"\n"}},
