@@ -422,6 +422,13 @@ TEST(CudaModuleTest, TheLibrariesOfAModuleAreFeatures) {
   EXPECT_THAT(FindKernel(shard, "plain").features(), IsEmpty());
 }
 
+TEST(CudaLinkedTest, ALibraryIsKnownUnderAnotherName) {
+  const v1::Kernel kernel = Linked({{"a.cu",
+                                     "#include \"kittens.cuh\"\nnamespace kit = kittens;\n"
+                                     "__global__ void k() { kit::load(); }\n"}});
+  EXPECT_THAT(kernel.features(), ElementsAre("thunderkittens"));
+}
+
 TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
   const v1::KernelShard shard = ExtractAndLink(
       {{"k/a.metal",

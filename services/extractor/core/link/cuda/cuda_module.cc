@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -539,7 +540,10 @@ size_t MakeModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
 size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel) {
   const size_t bytes = MakeModule(source, max_bytes, kernel);
   kernel.clear_features();
-  for (const string_view library : dsl::FindLibraries(kernel.module())) {
+  // A library outside the source may be known under another name, which free names have resolved:
+  // namespace kit = kittens.
+  const std::string names = absl::StrJoin(kernel.free_names(), ";\n");
+  for (const string_view library : dsl::FindLibraries(absl::StrCat(kernel.module(), "\n", names))) {
     kernel.add_features(std::string(library));
   }
   return bytes;
