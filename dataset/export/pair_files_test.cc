@@ -47,7 +47,7 @@ class PairsTest : public ExporterTest {
     kernel.set_dsl(dsl::kCuda);
     kernel.set_form(v1::KERNEL_FORM_QUALIFIED);
     const std::string head = absl::StrCat("__global__ void ", name, "() {\n");
-    kernel.set_source(head + "  a();\n  b();\n}\n");
+    kernel.set_source(head + "  a = 1;\n  b();\n}\n");
     kernel.set_module(kernel.source());
     kernel.set_body_offset(static_cast<int>(head.size()));
     return kernel;
@@ -197,7 +197,7 @@ TEST_F(PairsTest, PairsOfTheListAreCuratedAndNoCandidates) {
   const std::string csv = File("cu2triton_sft.csv");
   EXPECT_THAT(
       csv,
-      HasSubstr("\r\n\"__global__ void copy_rows() {\n  a();\n  b();\n}\n\",\"import triton\n"));
+      HasSubstr("\r\n\"__global__ void copy_rows() {\n  a = 1;\n  b();\n}\n\",\"import triton\n"));
   const Json report = Json::parse(File("report.json"));
   EXPECT_EQ(report["pairs"], Json({{"candidates", 1},
                                    {"curated", 3},

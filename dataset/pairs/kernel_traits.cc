@@ -107,6 +107,9 @@ constexpr string_view kVariants[] = {
 };
 constexpr string_view kChips[] = {"cdna", "gfx", "rdna", "sm"};
 
+// Words that say how the input is laid out. They count wherever a path has them.
+constexpr string_view kLayouts[] = {"jagged", "ragged", "sparse", "varlen"};
+
 // Words of parameters' names that say how a value is passed and not what it is.
 constexpr string_view kPassing[] = {"d", "n", "num", "p", "pointer", "ptr", "size", "stride"};
 
@@ -239,22 +242,28 @@ bool IsOfCode(const v1::Tag& tag) {
   return absl::StartsWith(tag.rule(), "call:") || absl::StartsWith(tag.rule(), "structure:");
 }
 
-// Returns true if a CUDA kernel does work itself. A kernel with a single statement calls another
-// function. One without statements is the host's view of a kernel that is compiled for some GPUs
-// only.
+// Returns true if a kernel of a language of C does work itself. A kernel with a single statement,
+// or without any "=", calls another function, or an object that it makes for that. One without
+// statements is the host's view of a kernel that is compiled for some GPUs only.
 bool DoesWork(const v1::Kernel& kernel) {
   if (!dsl::IsC(kernel.dsl())) return true;
-  const string_view source = kernel.source();
-  const size_t signature = source.find(kernel.signature());
-  const size_t body = signature == string_view::npos ? 0 : signature + kernel.signature().size();
-  return std::count(source.begin() + body, source.end(), ';') >= kMinStatements;
+  string_view body = kernel.source();
+  const size_t signature = body.find(kernel.signature());
+  if (signature != string_view::npos) body.remove_prefix(signature + kernel.signature().size());
+  return std::count(body.begin(), body.end(), ';') >= kMinStatements &&
+         absl::StrContains(body, '=');
+}
+
+// Returns true for the words that FindMarks() lists.
+bool IsMark(string_view word) {
+  return word.size() == 1 || (word.size() == 2 && word[0] == 'v' && IsDigit(word[1]));
 }
 
 // Maps the words as written to the words that are compared: two neighbours become their compound if
-// the source also writes it as one word, synonyms become one word, and fillers are left out. Needs
-// the vocabulary of the whole source, so it comes after all kernels were added. Returns the words
-// in their order.
-Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
+// the source also writes it as one word, synonyms become one word, and fillers are left out, marks
+// only if `with_marks` is false. Needs the vocabulary of the whole source, so it comes after all
+// kernels were added. Returns the words in their order.
+Numbers Fold(const Numbers& written, Vocabularies& vocabularies, bool with_marks = false) {
   const Vocabulary& raw = vocabularies.raw;
   Numbers folded;
   for (size_t i = 0; i < written.size(); ++i) {
@@ -268,7 +277,9 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
       }
     }
     const string_view known = FoldSynonym(word);
-    if (!IsFiller(known) && !IsVariant(known)) folded.push_back(vocabularies.words.Intern(known));
+    const bool marks = with_marks && IsMark(known);
+    if (marks || (!IsFiller(known) && !IsVariant(known)))
+      folded.push_back(vocabularies.words.Intern(known));
   }
   return folded;
 }
@@ -488,6 +499,7 @@ KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies
 
 // Counts the words of kernels that are launched only, since only these are compared.
 void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits) {
+  traits.spelled = Fold(traits.name, vocabularies, true);
   for (Numbers* words : {&traits.name, &traits.scope, &traits.context, &traits.path,
                          &traits.launcher, &traits.tag_words}) {
     *words = Fold(*words, vocabularies);
@@ -500,6 +512,7 @@ void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits) {
   }
   // A method called `kernel` has the name of its class.
   if (WithoutDirection(vocabularies.words, traits.name).empty()) {
+    traits.spelled.clear();
     traits.name = United(traits.name, traits.scope);
   }
   traits.file = traits.context;
@@ -560,6 +573,10 @@ bool NamesExplainEachOther(const Vocabularies& vocabularies, const KernelTraits&
   const auto explains = [&](const KernelTraits& named, const KernelTraits& other) {
     Numbers rest = shared.size() < kTellingWords ? United(named.name, named.file) : named.name;
     rest = WithoutDirection(vocabularies.words, std::move(rest));
+    for (const uint32_t word : named.path) {
+      if (IsIn(kLayouts, vocabularies.words.GetWord(word))) rest.push_back(word);
+    }
+    SortOnce(rest);
     for (const Numbers* words :
          {&other.name, &other.context, &other.path, &other.launcher, &other.tag_words}) {
       rest = Without(rest, *words);

@@ -108,9 +108,11 @@ struct KernelTraits {
   bool backward = false;
   Numbers name;       // its name, and if that says nothing, what is around it
   Numbers operation;  // its name and what is around it, in their order
-  Numbers context;    // words of its file's name, and of what is around it, that its name lacks
-  Numbers file;       // its file's name
-  Numbers path;       // its file's name and folders
+  // Its name's words in their order, also those of `marks`; empty if the name says nothing.
+  Numbers spelled;
+  Numbers context;  // words of its file's name, and of what is around it, that its name lacks
+  Numbers file;     // its file's name
+  Numbers path;     // its file's name and folders
   Numbers launcher;
   Numbers scope;      // the classes and functions around it
   Numbers tag_words;  // its tags
@@ -169,8 +171,9 @@ PairScore Score(const Vocabularies& vocabularies, const KernelTraits& a, const K
 
 // Returns true if every word of each kernel's name is somewhere at the other one, and if the names
 // share a single word or none, those of its file's name too: a word that the other lacks (quant,
-// gather) is mostly another operation. Names with different digits, or with different letters or
-// versions if both have some (chunk_h, chunk_o), do not explain each other.
+// gather) is mostly another operation. The same holds for words of the path about the input's
+// layout (varlen). Names with different digits, or with different letters or versions if both have
+// some (chunk_h, chunk_o), do not explain each other.
 bool NamesExplainEachOther(const Vocabularies& vocabularies, const KernelTraits& a,
                            const KernelTraits& b);
 

@@ -144,9 +144,26 @@ std::vector<ParallelMatcher::Match> ParallelMatcher::MatchLanguages(const Langua
     return 100 * match.score.total < kNearBest * best[match.b] || ++taken[match.b] > kMaxPairs ||
            !NamesExplainEachOther(vocabularies_, traits_[match.a], traits_[match.b]);
   });
+  DropOtherSpellings(matches);
   std::stable_sort(matches.begin(), matches.end(),
                    [](const Match& x, const Match& y) { return x.a < y.a; });
   return matches;
+}
+
+// A kernel with a partner whose name is spelled alike has no other partners: copy_q_to_f32 has the
+// words of copy_f32_to_q, and unary_g those of unary_v2.
+void ParallelMatcher::DropOtherSpellings(std::vector<Match>& matches) const {
+  const auto alike = [&](const Match& match) {
+    const Numbers& spelled = traits_[match.a].spelled;
+    return !spelled.empty() && spelled == traits_[match.b].spelled;
+  };
+  std::vector<bool> has_alike(traits_.size());
+  for (const Match& match : matches) {
+    if (alike(match)) has_alike[match.a] = has_alike[match.b] = true;
+  }
+  std::erase_if(matches, [&](const Match& match) {
+    return !alike(match) && (has_alike[match.a] || has_alike[match.b]);
+  });
 }
 
 std::vector<ParallelPair> ParallelMatcher::FindPairs() const {

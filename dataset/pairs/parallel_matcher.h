@@ -83,6 +83,7 @@ class ParallelMatcher {
   Kernels FindComparable(const KernelTraits& traits, const Language& other) const;
   std::vector<Match> FindMatches(uint32_t a, const Language& other, std::vector<int>& best) const;
   std::vector<Match> MatchLanguages(const Language& a, const Language& b) const;
+  void DropOtherSpellings(std::vector<Match>& matches) const;
   ParallelPair Describe(const Match& match) const;
   std::string NameOperation(const KernelTraits& a, const KernelTraits& b) const;
 

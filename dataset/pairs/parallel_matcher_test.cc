@@ -33,7 +33,7 @@ v1::Kernel MakeKernel(const Made& made) {
   kernel.set_name(made.name);
   kernel.set_path(made.path);
   kernel.set_signature("signature");
-  kernel.set_source("signature {\n  first;\n  second;\n}\n");
+  kernel.set_source("signature {\n  first = 1;\n  second;\n}\n");
   for (const auto& name : absl::StrSplit(made.parameters, ',', absl::SkipEmpty())) {
     kernel.add_parameters()->set_name(std::string(name));
   }
@@ -145,13 +145,44 @@ TEST(ParallelMatcher, ADerivativeIsABackwardPass) {
 }
 
 TEST(ParallelMatcher, AKernelThatOnlyHandsOnIsInNoPair) {
-  ParallelMatcher matcher;
-  v1::Kernel cuda = MakeKernel({kCuda, "softmax", "a.cu", "", ""});
-  cuda.set_source("signature {\n  other<int>(x);\n}\n");
-  matcher.Add(0, ReadWords(cuda));
-  matcher.Add(1, ReadWords(MakeKernel({kTriton, "softmax", "a.py", "", ""})));
-  matcher.Prepare(InOrder);
-  EXPECT_THAT(matcher.FindPairs(), IsEmpty());
+  for (const char* body : {"  other<int>(x);\n", "  Softmax<int> call;\n  call(x);\n"}) {
+    ParallelMatcher matcher;
+    v1::Kernel cuda = MakeKernel({kCuda, "softmax", "a.cu", "", ""});
+    cuda.set_source(absl::StrCat("signature {\n", body, "}\n"));
+    matcher.Add(0, ReadWords(cuda));
+    matcher.Add(1, ReadWords(MakeKernel({kTriton, "softmax", "a.py", "", ""})));
+    matcher.Prepare(InOrder);
+    EXPECT_THAT(matcher.FindPairs(), IsEmpty()) << body;
+  }
+}
+
+TEST(ParallelMatcher, AKernelWithAPartnerOfItsNameHasNoOther) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "copy_f32_q", "copy.cu", "", ""},
+                  {kCuda, "copy_q_f32", "copy.cu", "", ""},
+                  {"metal", "kernel_copy_f32_q", "copy.metal", "", ""},
+                  {"metal", "kernel_copy_q_f32", "copy.metal", "", ""},
+                  {"metal", "unary_negate_v2", "copy.metal", "", ""},
+              })),
+              ElementsAre("0-2", "1-3"));
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "unary_negate_g", "unary.cu", "", ""},
+                  {"metal", "unary_negate_v2", "unary.metal", "", ""},
+                  {"metal", "unary_negate_g", "unary.metal", "", ""},
+              })),
+              ElementsAre("0-2"));
+}
+
+TEST(ParallelMatcher, AnInputOfAnotherLayoutIsAnotherOperation) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "softmax_bwd", "csrc/softmax.cu", "", ""},
+                  {kTriton, "softmax_bwd", "sparse_attention/softmax.py", "", ""},
+                  {kCuda, "quant_int8_rows", "csrc/quant.cu", "", ""},
+                  {kTriton, "quant_int8_rows", "ops/quant_rows_varlen.py", "", ""},
+                  {kCuda, "pool_ragged_rows", "csrc/pool.cu", "", ""},
+                  {kTriton, "pool_ragged_rows", "ragged/pool.py", "", ""},
+              })),
+              ElementsAre("4-5"));
 }
 
 TEST(ParallelMatcher, AWordThatTheOtherLacksIsAnotherOperation) {
