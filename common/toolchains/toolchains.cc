@@ -14,7 +14,9 @@ constexpr absl::string_view kCudaTargets[] = {"cuda:80", "cuda:90", "cuda:100"};
 
 constexpr absl::string_view kTriton[] = {"triton", "gluon"};
 constexpr absl::string_view kCuda[] = {"cuda"};
+constexpr absl::string_view kCute[] = {"cute"};
 constexpr absl::string_view kCutile[] = {"cutile"};
+constexpr absl::string_view kNumba[] = {"numba"};
 constexpr absl::string_view kWarp[] = {"warp"};
 
 constexpr PinnedToolchain kToolchains[] = {
@@ -28,6 +30,10 @@ constexpr PinnedToolchain kToolchains[] = {
      "ff86a16e50d8c40837d98195b9ed0bf3b661999c8d93003891529bce4ae41ca5", kWarp, kCudaTargets},
     {"cutile-1.7", "cutile", "cuda-tile", "1.7.0", "3.11",
      "2d51b173609c5bda4eeebe5250afda8ac68496e41dcd312e379b9bdbcfd44647", kCutile, kCudaTargets},
+    {"cute-4.8", "cute", "nvidia-cutlass-dsl", "4.8.1", "3.11",
+     "1b46ebdeed88ccf04e9c87ffa5beeb8d9bfc1b8d8d6f01a0d3f0e2e24dcf8c61", kCute, kCudaTargets},
+    {"numba-0.30", "numba", "numba-cuda", "0.30.4", "3.11",
+     "668d66c27b8fc89ff29b9d54135e5e13ffe806cd5db2eedfc0ee02bcbc03a64e", kNumba, kCudaTargets},
 };
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};

@@ -116,6 +116,7 @@ class KernelCompiler {
     job.module = kernel_.module();
     job.function = guesser_->function();
     job.source = kernel_.source();
+    job.launcher = kernel_.launcher().text();
     job.gluon = kernel_.dsl() == dsl::kGluon;
     job.targets = attempt.targets;
     for (size_t i = first; i < tries.size(); ++i)

@@ -25,6 +25,8 @@ struct KernelJob {
   std::string module;     // Kernel.module
   std::string function;   // a name of the module; of a C++ one with its namespaces
   std::string source;     // Kernel.source, to tell functions of that name apart; may be empty
+  std::string
+      launcher;  // the text of a function that launches it; may use names that the module lacks
   bool gluon = false;
   std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled

@@ -7,8 +7,10 @@
 #include "common/base/status.h"
 #include "services/compiler/core/cuda/refusals.h"
 #include "services/compiler/core/cuda/template_tries.h"
+#include "services/compiler/core/cute/cute_tries.h"
 #include "services/compiler/core/cutile/tile_tries.h"
 #include "services/compiler/core/failures.h"
+#include "services/compiler/core/numba/numba_tries.h"
 #include "services/compiler/core/refusals/refusal_words.h"
 #include "services/compiler/core/signature/infer.h"
 
@@ -39,14 +41,17 @@ class TritonGuesser : public Guesser {
   Inference inference_;
 };
 
+// Returns a kernel's name with those of the classes and namespaces around it.
+std::string GetQualifiedName(const v1::Kernel& kernel) {
+  return kernel.qualname().empty() ? kernel.name() : kernel.qualname();
+}
+
 class CudaGuesser : public Guesser {
  public:
   explicit CudaGuesser(const v1::Kernel& kernel)
       : kernel_(kernel), tries_(cuda::MakeTemplateTries(kernel)) {}
 
-  std::string function() const override {
-    return kernel_.qualname().empty() ? kernel_.name() : kernel_.qualname();
-  }
+  std::string function() const override { return GetQualifiedName(kernel_); }
   const std::vector<v1::KernelSignature>& tries() const override { return tries_.tries; }
   std::string missing() const override { return tries_.missing; }
   void GuessAgain(size_t, const Refusal&) override {}
@@ -66,11 +71,14 @@ class CudaGuesser : public Guesser {
 // A compiler without second guesses, whose refusals a table of its words judges.
 class TableGuesser : public Guesser {
  public:
-  TableGuesser(const v1::Kernel& kernel, const RefusalWords& words,
+  TableGuesser(std::string function, const RefusalWords& words,
                std::vector<v1::KernelSignature> tries, std::string missing)
-      : kernel_(kernel), words_(words), tries_(std::move(tries)), missing_(std::move(missing)) {}
+      : function_(std::move(function)),
+        words_(words),
+        tries_(std::move(tries)),
+        missing_(std::move(missing)) {}
 
-  std::string function() const override { return kernel_.name(); }
+  std::string function() const override { return function_; }
   const std::vector<v1::KernelSignature>& tries() const override { return tries_; }
   std::string missing() const override { return missing_; }
   void GuessAgain(size_t, const Refusal&) override {}
@@ -83,7 +91,7 @@ class TableGuesser : public Guesser {
   }
 
  private:
-  const v1::Kernel& kernel_;
+  const std::string function_;
   const RefusalWords& words_;
   const std::vector<v1::KernelSignature> tries_;
   const std::string missing_;
@@ -97,6 +105,19 @@ constexpr RefusalWords kWarp = {kWarpPackage, kWarpMissing, {}};
 constexpr absl::string_view kCutilePackage[] = {"'cuda.tile"};
 constexpr absl::string_view kCutileNeverTaken[] = {"Module 'cuda.tile' has no attribute"};
 constexpr RefusalWords kCutile = {kCutilePackage, {}, kCutileNeverTaken};
+
+constexpr absl::string_view kCutePackage[] = {"'cutlass", "'cute"};
+// The launcher's text may name what the module lacks.
+constexpr RefusalWords::Missing kCuteMissing[] = {{"is not defined", "launcher"},
+                                                  {"the launcher does not start", "launcher"}};
+// Another launch may not come to what this version lacks, so that such a refusal is a guess's.
+constexpr RefusalWords kCute = {kCutePackage, kCuteMissing, {}};
+
+constexpr absl::string_view kNumbaPackage[] = {"'numba'", "'numba."};
+// A function that a build links, and a class for which other code of its file tells numba a type.
+constexpr RefusalWords::Missing kNumbaMissing[] = {{"Unresolved extern function", "library"},
+                                                   {"Untyped global name", "name"}};
+constexpr RefusalWords kNumba = {kNumbaPackage, kNumbaMissing, {}};
 
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
@@ -113,12 +134,24 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewCuda(const v1::Kernel& kernel) {
 absl::StatusOr<std::unique_ptr<Guesser>> NewWarp(const v1::Kernel& kernel) {
   std::vector<v1::KernelSignature> tries(1);
   tries[0].set_attempt(1);
-  return std::make_unique<TableGuesser>(kernel, kWarp, std::move(tries), "");
+  return std::make_unique<TableGuesser>(kernel.name(), kWarp, std::move(tries), "");
 }
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewCutile(const v1::Kernel& kernel) {
   ASSIGN_OR_RETURN(cutile::TileTries made, cutile::MakeTileTries(kernel));
-  return std::make_unique<TableGuesser>(kernel, kCutile, std::move(made.tries),
+  return std::make_unique<TableGuesser>(kernel.name(), kCutile, std::move(made.tries),
+                                        std::move(made.missing));
+}
+
+absl::StatusOr<std::unique_ptr<Guesser>> NewCute(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(cute::CuteTries made, cute::MakeCuteTries(kernel));
+  return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kCute, std::move(made.tries),
+                                        std::move(made.missing));
+}
+
+absl::StatusOr<std::unique_ptr<Guesser>> NewNumba(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(numba::NumbaTries made, numba::MakeNumbaTries(kernel));
+  return std::make_unique<TableGuesser>(kernel.name(), kNumba, std::move(made.tries),
                                         std::move(made.missing));
 }
 
@@ -127,8 +160,9 @@ struct CompilerGuesser {
   NewFunction make;
 };
 
-constexpr CompilerGuesser kGuessers[] = {
-    {"triton", &NewTriton}, {"nvrtc", &NewCuda}, {"warp", &NewWarp}, {"cutile", &NewCutile}};
+constexpr CompilerGuesser kGuessers[] = {{"triton", &NewTriton}, {"nvrtc", &NewCuda},
+                                         {"warp", &NewWarp},     {"cutile", &NewCutile},
+                                         {"cute", &NewCute},     {"numba", &NewNumba}};
 
 }  // namespace
 

@@ -220,6 +220,7 @@ std::string JobLine(const KernelJob& job) {
   return Line({{"module", job.module},
                {"function", job.function},
                {"source", job.source},
+               {"launcher", job.launcher},
                {"gluon", job.gluon},
                {"targets", job.targets},
                {"tries", tries},
