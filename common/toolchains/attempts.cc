@@ -52,6 +52,7 @@ std::string NotAttempted(const v1::Kernel& kernel, const v1::CompileParams& para
   if (dsl::FindDialect(kernel)) return "dialect";
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
+  if (kernel.role() == v1::KERNEL_ROLE_HOST) return "role:host";
   if (kernel.parse_error()) return "parse_error";
   if (!kernel.self_contained() || kernel.module().empty()) return "not_self_contained";
   return "";

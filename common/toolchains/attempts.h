@@ -30,6 +30,7 @@ std::vector<Attempt> FindAttempts(const v1::Kernel& kernel, const v1::CompilePar
 //   dialect               only another build of Triton compiles it: dsl::FindDialect
 //   template              a source that is filled in later
 //   role:device           other kernels call it; it is never launched
+//   role:host             it launches kernels
 //   parse_error           it has a syntax error
 //   not_self_contained    its module needs other files
 std::string NotAttempted(const v1::Kernel& kernel, const v1::CompileParams& params);

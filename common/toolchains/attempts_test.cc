@@ -63,6 +63,7 @@ TEST(Attempts, AKernelThatNoCompilerCouldTakeHasItsReason) {
   EXPECT_EQ(judge([](v1::Kernel& k) { k.set_form(v1::KERNEL_FORM_FILE); }), "file");
   EXPECT_EQ(judge([](v1::Kernel& k) { k.set_form(v1::KERNEL_FORM_TEMPLATE); }), "template");
   EXPECT_EQ(judge([](v1::Kernel& k) { k.set_role(v1::KERNEL_ROLE_DEVICE); }), "role:device");
+  EXPECT_EQ(judge([](v1::Kernel& k) { k.set_role(v1::KERNEL_ROLE_HOST); }), "role:host");
   EXPECT_EQ(judge([](v1::Kernel& k) { k.set_parse_error(true); }), "parse_error");
   EXPECT_EQ(judge([](v1::Kernel& k) { k.set_self_contained(false); }), "not_self_contained");
   EXPECT_EQ(judge([](v1::Kernel& k) { k.clear_module(); }), "not_self_contained");
