@@ -55,7 +55,8 @@ struct Table {
   std::string Read(const std::string& text) {
     std::string out;
     for (const auto& [name, entries] : sorted) {
-      if (std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == n + int(name.size()); })) {
+      const int wanted = n + int(name.size());
+      if (std::any_of(entries.begin(), entries.end(), [wanted](const auto& entry) { return entry.first == wanted; })) {
         out += made[name](text) + std::to_string(n);
       }
     }
