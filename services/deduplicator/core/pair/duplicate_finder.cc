@@ -114,9 +114,9 @@ DuplicateFinder::DuplicateFinder(double threshold, int partition, int partitions
 // Returns true if the bucket belongs to this partition. With more partitions than bands, partition
 // p works for band p mod bands, and the partitions of one band share its buckets.
 bool DuplicateFinder::IsInPartition(int band, uint64_t key) const {
-  if (partitions_ <= bands_.count) return band % partitions_ == partition_;
-  const int sharers = (partitions_ - 1 - band) / bands_.count + 1;
-  return partition_ == band + bands_.count * static_cast<int>(key % sharers);
+  if (partitions_ <= bands_.count()) return band % partitions_ == partition_;
+  const int sharers = (partitions_ - 1 - band) / bands_.count() + 1;
+  return partition_ == band + bands_.count() * static_cast<int>(key % sharers);
 }
 
 // Adds each kernel to its buckets, or pairs it with the first kernel of an equal set.
@@ -145,11 +145,10 @@ void DuplicateFinder::Observe(const v1::TokenSets& shard) {
 // Adds an entry for each band of this partition. With few partitions, a partition owns every n-th
 // band; with many, it looks at all bands and takes its share of the buckets.
 void DuplicateFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
-  const bool whole_bands = partitions_ <= bands_.count;
+  const bool whole_bands = partitions_ <= bands_.count();
   const int step = whole_bands ? partitions_ : 1;
-  for (int band = whole_bands ? partition_ : 0; band < bands_.count; band += step) {
-    const uint64_t key =
-        BucketKey(band, absl::MakeConstSpan(values).subspan(band * bands_.rows, bands_.rows));
+  for (int band = whole_bands ? partition_ : 0; band < bands_.count(); band += step) {
+    const uint64_t key = bands_.GetBucket(band, values);
     if (IsInPartition(band, key)) entries_.push_back({key, slot});
   }
 }

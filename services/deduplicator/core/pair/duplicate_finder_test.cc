@@ -222,7 +222,7 @@ TEST(DuplicateFinder, AHugeBucketCostsLinearTime) {
 TEST(DuplicateFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
   const Sets sets = Families(600, 5);
   Job job = MakeJob(sets);
-  const size_t band = BandsFor(0.7).rows * sizeof(uint16_t);
+  const size_t band = BandsFor(0.7).rows() * sizeof(uint16_t);
   for (v1::TokenSets& shard : job.shards) {
     std::string& values = *shard.mutable_minhash();
     for (size_t at = 0; at < values.size(); at += sizeof(MinHashValues)) {

@@ -25,8 +25,9 @@
 // integer arithmetic, so that every variant gives the same numbers.
 //
 // The basic idea of bands (locality-sensitive hashing): comparing all pairs of MinHashes is
-// quadratic. Instead, cut the 128 values into bands of a few rows each, and compare only sets that
-// agree in all rows of some band. Similar sets almost always do; dissimilar sets rarely do.
+// quadratic. Instead, compare only sets that agree in all values of some band of a few. Similar
+// sets almost always do; dissimilar sets rarely do. With each further value in a band, chance
+// agreement is rarer by a factor. More bands make up for it; each value is then in several of them.
 
 #include "services/deduplicator/core/sign/minhash.h"
 
@@ -37,6 +38,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -195,12 +198,32 @@ void FirstOfAll(const OrderSet& orders, absl::Span<const uint64_t> shingles,
 }
 
 constexpr double kRecall = 0.99;  // at the threshold
+constexpr int kMostRows = 16;
+constexpr uint64_t kBandSeed = 0x62616e6473;  // "bands"
 
 // Multiplies repeatedly, since a library's pow may differ between machines.
 double Power(double base, int exponent) {
   double power = 1;
   for (int i = 0; i < exponent; ++i) power *= base;
   return power;
+}
+
+// Returns the share of pairs at the threshold that agree in all values of no band. The number of
+// agreeing values has a binomial distribution; of so many, `agrees` is the chance that a band has
+// only these.
+double ShareMissed(double threshold, int rows, int count) {
+  if (threshold == 1) return 0;
+  double missed = 0;
+  double chance = Power(1 - threshold, kPermutations);  // that no value agrees
+  for (int agreeing = 0; agreeing <= kPermutations; ++agreeing) {
+    double agrees = 1;
+    for (int i = 0; i < rows; ++i) {
+      agrees *= std::max(0, agreeing - i) / static_cast<double>(kPermutations - i);
+    }
+    missed += chance * Power(1 - agrees, count);
+    chance *= threshold / (1 - threshold) * (kPermutations - agreeing) / (agreeing + 1);
+  }
+  return missed;
 }
 
 int CountBaseline(const Sketch& x, const Sketch& y) {
@@ -242,21 +265,48 @@ MinHashValues MinHash(absl::Span<const uint64_t> shingles) {
   return values;
 }
 
-// Returns the bands with the most rows that still find a pair at the threshold with kRecall: more
-// rows mean fewer false candidates. The chance that some band agrees is 1 - (1 - J^rows)^count.
-Bands BandsFor(double threshold) {
-  Bands best{1, kPermutations};
-  for (const int rows : {2, 4, 8, 16}) {
-    const int count = kPermutations / rows;
-    if (1 - Power(1 - Power(threshold, rows), count) >= kRecall) best = {rows, count};
+// The bands are cut from one random order of the values after another, so that each value is in as
+// many bands as any other.
+Bands::Bands(int rows, int count) : rows_(rows), count_(count) {
+  std::array<uint8_t, kPermutations> order;
+  std::iota(order.begin(), order.end(), uint8_t{0});
+  uint64_t state = kBandSeed;
+  size_t at = 0;
+  for (int band = 0; band < count; ++band) {
+    if (at + rows_ > kPermutations) {
+      for (size_t i = kPermutations - 1; i > 0; --i) {
+        std::swap(order[i], order[SplitMix64(&state) % (i + 1)]);
+      }
+      at = 0;
+    }
+    places_.insert(places_.end(), order.begin() + at, order.begin() + at + rows_);
+    at += rows_;
   }
-  return best;
 }
 
-uint64_t BucketKey(int band, absl::Span<const uint16_t> values) {
-  return StableHash64(absl::string_view(reinterpret_cast<const char*>(values.data()),
-                                        values.size() * sizeof(uint16_t)),
-                      static_cast<uint64_t>(band) + 1);
+// More rows mean fewer false candidates. The chance that some band agrees is
+// 1 - (1 - J^rows)^count.
+Bands BandsFor(double threshold) {
+  int best = 1;
+  for (const int rows : {2, 4, 8, 16}) {
+    const int count = kPermutations / rows;
+    if (1 - Power(1 - Power(threshold, rows), count) >= kRecall) best = rows;
+  }
+  return Bands(best, kPermutations / best);
+}
+
+Bands ManyBandsFor(double threshold, int count, double missed) {
+  int rows = 1;
+  while (rows < kMostRows && ShareMissed(threshold, rows + 1, count) <= missed) ++rows;
+  return Bands(rows, count);
+}
+
+uint64_t Bands::GetBucket(int band, const MinHashValues& values) const {
+  std::array<uint16_t, kMostRows> chosen;
+  for (int i = 0; i < rows_; ++i) chosen[i] = values[places_[band * rows_ + i]];
+  return StableHash64(
+      absl::string_view(reinterpret_cast<const char*>(chosen.data()), rows_ * sizeof(uint16_t)),
+      static_cast<uint64_t>(band) + 1);
 }
 
 // A sketch has the low byte of each value. Different values agree in it by chance once in 256

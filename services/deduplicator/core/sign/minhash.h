@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "absl/types/span.h"
 
@@ -25,20 +26,32 @@ MinHashValues MinHash(absl::Span<const uint64_t> shingles);
 // Locality-sensitive hashing: what brings similar sets together by their MinHash values, and what
 // estimates their similarity from them.
 
-// A way to cut a MinHash: `count` bands of `rows` values each. Two sets of similarity s agree in
-// all rows of some band with a probability of 1 - (1 - s^rows)^count.
-struct Bands {
-  int rows = 1;
-  int count = 128;
+// The bands of a MinHash: groups of its values. Each value is in several bands. Two sets that agree
+// in all values of some band fall into one bucket.
+class Bands {
+ public:
+  // Makes `count` bands of `rows` values, 1 to 16. The first 128 / rows have no value in common.
+  Bands(int rows, int count);
+
+  int rows() const { return rows_; }
+  int count() const { return count_; }
+  // Returns the name of one band's bucket: a hash of the band's number and its values.
+  uint64_t GetBucket(int band, const MinHashValues& values) const;
+
+ private:
+  int rows_;
+  int count_;
+  std::vector<uint8_t> places_;  // each band's values, one band after another
 };
 
-// Returns the most selective cut into 1, 2, 4, 8 or 16 rows that still finds a pair at the
-// threshold with a probability of at least 0.99. At 0.7: 4 rows and 32 bands, which miss 2 of
-// 10,000 pairs at the threshold and 5 of 100 million pairs at 0.8.
+// Returns the most selective cut into 1, 2, 4, 8 or 16 rows, without a value in two bands, that
+// still finds a pair at the threshold with a probability of at least 0.99. At 0.7: 4 rows and 32
+// bands, which miss 2 of 10,000 pairs at the threshold and 5 of 100 million pairs at 0.8.
 Bands BandsFor(double threshold);
 
-// Returns the name of one band's bucket: a hash of the band's number and its values.
-uint64_t BucketKey(int band, absl::Span<const uint16_t> values);
+// Returns `count` bands with as many rows as leave the share of missed pairs at the threshold at
+// `missed` or below; at least one row.
+Bands ManyBandsFor(double threshold, int count, double missed);
 
 // The lower half of each MinHash value: enough to estimate similarity from, in half the memory.
 // Different values agree by chance once in 256.

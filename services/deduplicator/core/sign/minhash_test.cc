@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -125,15 +126,61 @@ TEST(Bands, RowsFollowTheThreshold) {
                {0.65, 4}, {0.7, 4}, {0.9, 8}, {0.96, 16}, {1.0, 16}};
   for (const auto& test : cases) {
     const Bands bands = BandsFor(test.threshold);
-    EXPECT_EQ(bands.rows, test.rows) << test.threshold;
-    EXPECT_EQ(bands.rows * bands.count, 128) << test.threshold;
+    EXPECT_EQ(bands.rows(), test.rows) << test.threshold;
+    EXPECT_EQ(bands.rows() * bands.count(), 128) << test.threshold;
   }
 }
 
+TEST(Bands, RowsOfManyFollowTheirNumberAndTheMissed) {
+  const struct {
+    double threshold;
+    int rows;
+  } cases[] = {{0.01, 1}, {0.1, 1}, {0.3, 1}, {0.5, 2}, {0.6, 3}, {0.7, 5}, {0.9, 14}, {1.0, 16}};
+  for (const auto& test : cases) {
+    EXPECT_EQ(ManyBandsFor(test.threshold, 80, 2e-4).rows(), test.rows) << test.threshold;
+  }
+  EXPECT_LT(ManyBandsFor(0.7, 40, 2e-4).rows(), 5) << "fewer bands";
+  EXPECT_LT(ManyBandsFor(0.7, 80, 1e-6).rows(), 5) << "fewer missed";
+}
+
+// Counts how many of 80 bands have a bucket in common.
+int CountCommon(const Bands& bands, const MinHashValues& x, const MinHashValues& y) {
+  int common = 0;
+  for (int band = 0; band < bands.count(); ++band) {
+    common += bands.GetBucket(band, x) == bands.GetBucket(band, y);
+  }
+  return common;
+}
+
+TEST(Bands, EachValueIsInAsManyBandsAsAnyOther) {
+  const Bands bands = ManyBandsFor(0.7, 80, 2e-4);
+  MinHashValues values{};
+  for (int i = 0; i < kPermutations; ++i) {
+    MinHashValues other = values;
+    other[i] = 1;
+    const int changed = bands.count() - CountCommon(bands, values, other);
+    EXPECT_GE(changed, 2) << i;
+    EXPECT_LE(changed, 4) << i;
+  }
+}
+
+// Nearly all pairs that agree in seven values of ten share a bucket.
+TEST(Bands, PairsAtTheThresholdShareABucket) {
+  const Bands bands = ManyBandsFor(0.7, 80, 2e-4);
+  std::mt19937 random(1);
+  int missed = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    MinHashValues x{}, y{};
+    for (uint16_t& value : y) value = random() % 10 < 7 ? 0 : 1;
+    missed += CountCommon(bands, x, y) == 0;
+  }
+  EXPECT_LE(missed, 10);
+}
+
 TEST(Bands, TheSameValuesInAnotherBandAreAnotherBucket) {
-  const std::vector<uint16_t> values = {1, 2, 3, 4};
-  EXPECT_EQ(BucketKey(3, values), BucketKey(3, values));
-  EXPECT_NE(BucketKey(3, values), BucketKey(4, values));
+  const Bands bands = ManyBandsFor(0.7, 80, 2e-4);
+  EXPECT_EQ(bands.GetBucket(3, {}), bands.GetBucket(3, {}));
+  EXPECT_NE(bands.GetBucket(3, {}), bands.GetBucket(4, {}));
 }
 
 TEST(CountAgreeing, CountsTheValuesThatAreEqual) {

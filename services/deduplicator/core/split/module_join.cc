@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "services/deduplicator/core/sign/shingles.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -22,17 +23,13 @@ namespace {
 constexpr size_t kLeastRunCounts = size_t{1} << 10;
 constexpr size_t kMostRunCounts = size_t{1} << 26;  // 128 MiB
 constexpr uint16_t kMostRunCount = std::numeric_limits<uint16_t>::max();
-
-void MakeSet(std::vector<uint64_t>& runs) {
-  std::sort(runs.begin(), runs.end());
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-}
+constexpr size_t kBitsPerKernel = 32;
 
 }  // namespace
 
 absl::Status ModuleJoin::Add(const v1::KernelShingles& kernel) {
   std::vector<uint64_t> runs(kernel.runs().begin(), kernel.runs().end());
-  MakeSet(runs);
+  MakeSet(&runs);
   runs_ += runs.size();
   return sources_.Add(runs);
 }
@@ -59,6 +56,10 @@ absl::Status ModuleJoin::Build() {
         });
     by_rarest_[rarest].push_back(i);
   }
+  may_be_rarest_.assign(std::bit_ceil(kBitsPerKernel * (by_rarest_.size() + 1)), false);
+  for (const auto& [rarest, kernels] : by_rarest_) {
+    may_be_rarest_[rarest & (may_be_rarest_.size() - 1)] = true;
+  }
   return absl::OkStatus();
 }
 
@@ -70,6 +71,7 @@ absl::Status ModuleJoin::Probe(const v1::KernelShingles& kernel,
   met_.clear();
   for (const auto* runs : {&kernel.runs(), &kernel.module_runs()}) {
     for (const uint64_t run : *runs) {
+      if (!may_be_rarest_[run & (may_be_rarest_.size() - 1)]) continue;
       const auto kernels = by_rarest_.find(run);
       if (kernels == by_rarest_.end()) continue;
       std::copy_if(kernels->second.begin(), kernels->second.end(), std::back_inserter(met_),
@@ -81,7 +83,7 @@ absl::Status ModuleJoin::Probe(const v1::KernelShingles& kernel,
   met_.erase(std::unique(met_.begin(), met_.end()), met_.end());
   std::vector<uint64_t> all(kernel.runs().begin(), kernel.runs().end());
   all.insert(all.end(), kernel.module_runs().begin(), kernel.module_runs().end());
-  MakeSet(all);
+  MakeSet(&all);
   for (const uint32_t i : met_) {
     ++candidates_;
     ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));

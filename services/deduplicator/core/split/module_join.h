@@ -39,8 +39,9 @@ class ModuleJoin {
   int64_t candidates() const { return candidates_; }
 
  private:
-  ShingleSets sources_;  // the runs of each source
-  size_t runs_ = 0;      // of all sources
+  ShingleSets sources_;              // the runs of each source
+  size_t runs_ = 0;                  // of all sources
+  std::vector<bool> may_be_rarest_;  // by a run's lower bits: a look-up that finds nothing is cheap
   // The kernels by the rarest run of their source.
   absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_rarest_;
   std::vector<uint32_t> met_;

@@ -15,12 +15,17 @@
 // no added set has come first and are not looked up. Most sets are similar to nothing; for them,
 // counting their hashes is all the work.
 //
-// Among many sets no hash is rare, and one that is in both prefixes says little. So a probe counts
-// first how many hashes its prefix shares with that of each set that it meets. Take the
-// prefix of the two that ends first: what the sets share beyond the counted hashes lies behind it.
-// So they share at most the count and the longer of the two rests. Only sets that may then reach
-// the threshold are compared: of equal size, they share two fifths of their prefixes. The final
-// comparison is of the whole sets, so that every reported pair is real.
+// One hash that is in both prefixes says little. So a probe counts first how many hashes its prefix
+// shares with that of each set that it meets. Take the prefix of the two that ends first: what the
+// sets share beyond the counted hashes lies behind it. So they share at most the count and the
+// longer of the two rests. Only sets that may then reach the threshold are compared: of equal size,
+// they share two fifths of their prefixes. The final comparison is of the whole sets, so that every
+// reported pair is real.
+//
+// Among many sets no hash is rare, and a look-up would meet the more of them the more there are. So
+// hashes that many added sets have are not looked up. They come last in the order, so that a set
+// knows by its prefix whether it needs any. If two sets both do, their MinHashes bring them
+// together (minhash_index.h); all other pairs share a hash that is not common, and are found by it.
 
 #include "services/deduplicator/core/split/set_join.h"
 
@@ -37,8 +42,9 @@ namespace kernelmill::deduplicator {
 namespace {
 
 constexpr size_t kLeastCounts = size_t{1} << 10;
-constexpr size_t kMostCounts = size_t{1} << 26;  // 128 MiB
-constexpr uint16_t kMostCount = std::numeric_limits<uint16_t>::max();
+constexpr size_t kMostCounts = size_t{1} << 26;  // 64 MiB
+constexpr uint8_t kMostCount = std::numeric_limits<uint8_t>::max();
+constexpr uint32_t kCommon = 32;  // hashes that more added sets have are not looked up
 
 }  // namespace
 
@@ -59,10 +65,10 @@ absl::Status SetJoin::Add(absl::Span<const uint64_t> set) {
 
 // Counts first how many of the set's hashes no added set has: they come first in the order. If they
 // fill the prefix, nothing can be similar. The rest of the prefix are the rarest known hashes.
-uint32_t SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
+SetJoin::Prefix SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.clear();
   const uint32_t least = LeastCommon(set.size(), threshold_);
-  if (set.size() < least) return 0;
+  if (set.size() < least) return {};
   size_t length = set.size() - least + 1;
   size_t unknown = 0;
   for (const uint64_t hash : set) {
@@ -70,7 +76,7 @@ uint32_t SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
     if (count == 0) {
       if (++unknown == length) {
         prefix_.clear();
-        return 0;
+        return {};
       }
     } else {
       prefix_.emplace_back(count, hash);
@@ -80,7 +86,11 @@ uint32_t SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   std::nth_element(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(length) - 1,
                    prefix_.end());
   prefix_.resize(length);
-  return least - 1;
+  const auto common = std::partition(prefix_.begin(), prefix_.end(),
+                                     [](const Rarity& hash) { return hash.first <= kCommon; });
+  const Prefix prefix{least - 1, common != prefix_.end()};
+  prefix_.erase(common, prefix_.end());
+  return prefix;
 }
 
 absl::Status SetJoin::CountHashes() {
@@ -88,7 +98,7 @@ absl::Status SetJoin::CountHashes() {
   for (size_t i = 0; i < size(); ++i) {
     ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
     for (const uint64_t hash : set) {
-      uint16_t& count = counts_[hash & (counts_.size() - 1)];
+      uint8_t& count = counts_[hash & (counts_.size() - 1)];
       if (count < kMostCount) ++count;
     }
   }
@@ -106,7 +116,10 @@ absl::Status SetJoin::Build() {
   for (const bool counting : {true, false}) {
     for (uint32_t i = 0; i < size(); ++i) {
       ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
-      added_[i].rest = TakePrefix(set);
+      const Prefix prefix = TakePrefix(set);
+      added_[i].rest = prefix.rest;
+      added_[i].has_common = prefix.has_common;
+      if (counting && prefix.has_common) common_.Add(i, MinHash(set));
       for (const auto& [count, hash] : prefix_) {
         uint32_t& start = starts_[hash >> start_shift_];
         if (!counting) entries_[start] = {static_cast<uint32_t>(hash), i};
@@ -120,6 +133,7 @@ absl::Status SetJoin::Build() {
   // The second round moved each start to its end, which is the next one's start.
   std::move_backward(starts_.begin(), starts_.end() - 1, starts_.end());
   starts_[0] = 0;
+  common_.Build();
   return absl::OkStatus();
 }
 
@@ -137,27 +151,33 @@ bool SetJoin::MayReach(const Added& added, size_t size, uint32_t rest) const {
   return Similarity({most, all - most}) >= threshold_;
 }
 
-// Calls `found` for each wanted set that is similar to `set`. Counts first what each set's prefix
-// shares with this one's.
-absl::Status SetJoin::Probe(absl::Span<const uint64_t> set,
-                            absl::FunctionRef<bool(uint32_t)> wanted,
-                            absl::FunctionRef<void(uint32_t)> found) {
-  const uint32_t rest = TakePrefix(set);
-  touched_.clear();
+// Fills `met_` with the sets that share enough of the prefix. Counts first what each set's prefix
+// shares with this one's, and resets the counters.
+void SetJoin::MeetByRare(absl::Span<const uint64_t> set, const Prefix& prefix) {
+  met_.clear();
   for (const auto& [count, hash] : prefix_) {
     for (const Entry& entry : EntriesNear(hash)) {
       if (entry.hash != static_cast<uint32_t>(hash)) continue;
-      if (added_[entry.set].met++ == 0) touched_.push_back(entry.set);
+      if (added_[entry.set].met++ == 0) met_.push_back(entry.set);
     }
   }
-  // All counters are reset before the first error can end the loop.
   const auto cannot_reach = [&](uint32_t i) {
-    const bool may = MayReach(added_[i], set.size(), rest);
+    const bool is_of_common = prefix.has_common && added_[i].has_common;
+    const bool may = !is_of_common && MayReach(added_[i], set.size(), prefix.rest);
     added_[i].met = 0;
     return !may;
   };
-  touched_.erase(std::remove_if(touched_.begin(), touched_.end(), cannot_reach), touched_.end());
-  for (const uint32_t i : touched_) {
+  met_.erase(std::remove_if(met_.begin(), met_.end(), cannot_reach), met_.end());
+}
+
+// Calls `found` for each wanted set that is similar to `set`.
+absl::Status SetJoin::Probe(absl::Span<const uint64_t> set,
+                            absl::FunctionRef<bool(uint32_t)> wanted,
+                            absl::FunctionRef<void(uint32_t)> found) {
+  const Prefix prefix = TakePrefix(set);
+  MeetByRare(set, prefix);
+  if (prefix.has_common && common_.size() > 0) common_.Find(MinHash(set), &met_);
+  for (const uint32_t i : met_) {
     if (!wanted(i)) continue;
     ++candidates_;
     ASSIGN_OR_RETURN(const auto other, sets_.Get(i, &buffer_));

@@ -10,21 +10,24 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "services/deduplicator/core/pair/shingle_sets.h"
+#include "services/deduplicator/core/split/minhash_index.h"
 
 namespace kernelmill::deduplicator {
 
-// An exact similarity search among sets: it finds every pair at or above the threshold. The .cc
-// explains it. Sets are hashes, sorted, each once.
+// A similarity search among sets: it finds the pairs at or above the threshold. It misses none that
+// share a rare hash, and of others one in two million. The .cc explains it. Sets are hashes,
+// sorted, each once.
 //
 // Add() all sets to look for, then Build(), then Probe() with any number of other sets. Memory
-// holds an entry for each hash of the added sets that may be looked up, a count for each hash, and
-// as many sets as the spill options allow; the other sets are not kept. Errors are those of the
+// holds an entry for each hash of the added sets that may be looked up, a count for each hash, the
+// MinHashes of sets with common hashes, and as many sets as the spill options allow; the other sets
+// are not kept. Errors are those of the
 // spill file. Not thread-safe.
 class SetJoin {
  public:
   // `threshold`: of the Jaccard similarity, in (0, 1].
   explicit SetJoin(double threshold, const SpillOptions& spill = {})
-      : threshold_(threshold), sets_(spill) {}
+      : threshold_(threshold), sets_(spill), common_(threshold) {}
 
   // Adds the next set; sets are numbered from 0 and have at most 2^31 hashes together.
   absl::Status Add(absl::Span<const uint64_t> set);
@@ -47,30 +50,37 @@ class SetJoin {
   // An added set, as far as a probe needs it.
   struct Added {
     uint32_t size;
-    uint32_t rest;     // the number of hashes behind its prefix
-    uint32_t met = 0;  // the number of hashes that its prefix shares with that of the probe
+    uint32_t rest;            // the number of hashes behind its prefix
+    uint32_t met = 0;         // the number of hashes that its prefix shares with that of the probe
+    bool has_common = false;  // its prefix has a common hash
   };
   // The count of a hash among the added sets, and the hash.
   using Rarity = std::pair<uint32_t, uint64_t>;
+  // A set's prefix, except its hashes: `prefix_` has those that an added set has and that are not
+  // common.
+  struct Prefix {
+    uint32_t rest = 0;  // the number of hashes behind it
+    bool has_common = false;
+  };
 
   uint32_t GetCount(uint64_t hash) const { return counts_[hash & (counts_.size() - 1)]; }
   absl::Status CountHashes();
-  // Fills `prefix_` with the set's prefix, without hashes that no added set has. Returns the number
-  // of hashes behind the prefix.
-  uint32_t TakePrefix(absl::Span<const uint64_t> set);
+  Prefix TakePrefix(absl::Span<const uint64_t> set);
   absl::Span<const Entry> EntriesNear(uint64_t hash) const;
   bool MayReach(const Added& added, size_t size, uint32_t rest) const;
+  void MeetByRare(absl::Span<const uint64_t> set, const Prefix& prefix);
 
   const double threshold_;
   ShingleSets sets_;
   std::vector<Added> added_;
   size_t hashes_ = 0;             // the number of all sets' hashes
-  std::vector<uint16_t> counts_;  // by a hash's lower bits
+  std::vector<uint8_t> counts_;   // by a hash's lower bits
   std::vector<Entry> entries_;    // by a hash's upper bits
   std::vector<uint32_t> starts_;  // the first entry by a hash's upper bits, and the end
   int start_shift_ = 0;           // leaves the upper bits that index starts_
+  MinHashIndex common_;           // the sets whose prefix has a common hash
   std::vector<Rarity> prefix_;
-  std::vector<uint32_t> touched_;  // the sets that the probe met
+  std::vector<uint32_t> met_;  // the sets that may be similar to the probe
   std::vector<uint64_t> buffer_;
   int64_t candidates_ = 0;
 };

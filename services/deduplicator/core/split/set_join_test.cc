@@ -182,6 +182,24 @@ TEST(SetJoin, SetsThatShareCommonHashesAreNotCompared) {
   EXPECT_LT(CountCandidates(sets, sets), 1000 + 10) << "each set with itself, and few more";
 }
 
+// Each hash is in some eighty sets, so that MinHash alone brings sets together.
+TEST(SetJoin, FindsSetsOfCommonHashesAlone) {
+  std::mt19937 random(9);
+  Sets sets;
+  for (int i = 0; i < 400; ++i) {
+    std::set<uint64_t> set;
+    while (set.size() < 200) set.insert(random() % 2000);
+    sets.push_back(ToSet(set));
+    const size_t changes = random() % 45;  // at 35 of 200, the two are at the threshold
+    for (size_t c = 0; c < changes; ++c) {
+      set.erase(std::next(set.begin(), random() % set.size()));
+      while (set.size() < 200) set.insert(random() % 2000);
+    }
+    sets.push_back(ToSet(set));
+  }
+  EXPECT_EQ(Join(sets, sets, 0.7), BruteForce(sets, sets, 0.7));
+}
+
 TEST(SetJoin, SetsMaySpill) {
   std::mt19937 random(5);
   const Sets sets = RandomSets(150, 60, random);
