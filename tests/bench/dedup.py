@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """The deduplicator: recall and speed over real kernels, beside rensa and datasketch; growth; two workers.
 
-usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N]
+usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N] [--processes N]
 
 compare   crawls the repositories (bare ones, or any git URL), or takes the kernels of --records, an exported
           kernels.jsonl; holds the pairs found against brute force; and times each program on one core, from the
           same lists of 64-bit shingle hashes to candidate pairs, with 128 permutations in 32 bands of 4; and with
           every candidate verified by its exact similarity, which the peers leave to their users
-growth    time per kernel and peak of memory of sign, pair (all partitions, one after another), resolve and split (a tenth
-          held out) over synthetic kernels: three in ten are near-duplicates; structural duplicates included. With
-          --records, an exported kernels.jsonl, they consist of lines of real kernels. A million kernels take some 15
-          GiB of disk
+growth    processor time per kernel and peak of memory of sign, pair (all partitions), resolve and split (a tenth held out)
+          over made kernels: three in ten are near-duplicates; structural duplicates included. With --records, an exported
+          kernels.jsonl, they are changed copies of real kernels. Each task is a process, as many at a time as --processes says.
+          A million kernels take some 15 GiB of disk
 workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
@@ -20,6 +20,7 @@ import array
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -148,18 +149,17 @@ def compare(args, folder):
 def growth(args, folder):
     first = {}
     for kernels in [int(k) for k in args.arguments] or [10_000, 100_000, 1_000_000]:
-        row = bench("growth", kernels, folder, *(["--records", args.records] if args.records else []))
-        for clock in ("processor_seconds", "seconds"):
-            each = {stage: 1e6 * seconds / kernels for stage, seconds in row[clock].items()}
-            total = sum(each.values())
-            first.setdefault(clock, total)
-            print(f"{kernels} kernels of {row['tokens']:.0f} tokens, {clock.replace('_', ' ')}: {total:.1f} us each "
-                  f"({', '.join(f'{stage} {t:.1f}' for stage, t in each.items())}), "
-                  f"{total / first[clock]:.2f} x the first")
-        print(f"    peak {row['peak_mib']} MiB; {row['partitions']} partitions, {row['pairs']} near pairs, "
-              f"{row['dataset.kept']} kept ({row['dataset.kept'] / kernels:.3f}; 0.7 are like no other); "
-              f"{row['splits.candidates']} candidates of split", flush=True)
-        (folder / "blobs").unlink()
+        blobs = folder / "blobs"
+        blobs.mkdir()
+        row = bench("growth", kernels, blobs, "--processes", args.processes, *(["--records", args.records] if args.records else []))
+        shutil.rmtree(blobs)
+        each = {stage: 1e6 * seconds / kernels for stage, seconds in row["processor_seconds"].items()}
+        first = first or each
+        print(f"{kernels} kernels of {row['tokens']:.0f} tokens, microseconds of a processor each: "
+              + ", ".join(f"{stage} {t:.1f} ({t / first[stage]:.2f} x the first)" for stage, t in each.items()))
+        print(f"    longest task {row['longest']} s, peak {row['peak_mib']} MiB; {row['partitions']} partitions, "
+              f"{row['pairs.candidates'] / kernels:.1f} candidates of pair and {row['splits.candidates'] / kernels:.2f} of split each; "
+              f"{row['dataset.kept']} kept", flush=True)
 
 
 def workers(_, folder):
@@ -173,6 +173,7 @@ def main():
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--records")
     parser.add_argument("--folder")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
