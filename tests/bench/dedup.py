@@ -22,8 +22,8 @@ import array
 import json
 import os
 import pathlib
-import shutil
 import re
+import shutil
 import subprocess
 import sys
 import tempfile

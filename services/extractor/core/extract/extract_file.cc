@@ -471,6 +471,8 @@ bool MayHoldKernels(absl::string_view text) {
   return dsl::MayHoldKernels(text) || MayHoldTemplates(text);
 }
 
-bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || dsl::MayHoldCStrings(text); }
+bool MayHoldCode(absl::string_view text) {
+  return MayHoldKernels(text) || dsl::MayHoldCStrings(text);
+}
 
 }  // namespace kernelmill::extractor
