@@ -89,6 +89,11 @@ Lines LedgerLines(const JobCounters& counters) {
                                             counters.Sum("dataset.files.extracted"),
                                             counters.Sum("dataset.files.skipped"),
                                             counters.Sum("dataset.files.failed"))});
+  if (const int64_t texts = counters.Sum("dataset.strings.skipped"); texts > 0) {
+    lines.push_back(
+        {"not read", absl::StrCat(Counted(texts, "text"), " with kernels: ",
+                                  CountList(counters.Below("dataset.strings.skipped")))});
+  }
   if (counters.Sum("dataset.training_files.found") > 0) {
     lines.push_back(
         {"whole", FatesText(counters, "dataset.training_files.found", "dataset.training_files.")});

@@ -42,6 +42,15 @@ TEST(SummaryText, NamesTheReasonsWithTheirCounts) {
                         "  duplicate    exact 2\n  contaminated near 1\nfiles "));
 }
 
+TEST(SummaryText, NamesTextsWithKernelsThatAreNotRead) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("not read")));
+  v1::Counter* counter = status.add_counters();
+  counter->set_name("dataset.strings.skipped.macro");
+  counter->set_value(67);
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("\nnot read   67 texts with kernels: macro 67\n"));
+}
+
 TEST(SummaryText, NamesWhatMatchesNothingAndThatIsNoFailure) {
   v1::JobStatus status = DoneJob();
   AddUnmatched({"include", "sources[0].include[1]", "a", "*.cu", "matches none of its 3 files", {}},

@@ -186,6 +186,9 @@ void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) 
 void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) {
   worker::AddCounter(*result, "dataset.files.seen", sums.files_seen);
   worker::AddCounter(*result, "dataset.files.extracted", sums.files_extracted);
+  for (const auto& [reason, count] : sums.strings_skipped) {
+    worker::AddCounter(*result, absl::StrCat("dataset.strings.skipped.", reason), count);
+  }
   for (const auto& [reason, count] : sums.files_skipped) {
     worker::AddCounter(*result, absl::StrCat("dataset.files.skipped.", reason), count);
   }

@@ -310,6 +310,21 @@ void AddCudaParameters(const Code& code, const Brackets& brackets, const Functio
 }
 }  // namespace cuda
 
+namespace {
+
+// Lists the macros that write kernels, of which no kernel is made.
+void SkipMacros(const cuda::CudaRecords& file, v1::ExtractedFile& entry) {
+  constexpr size_t kMostSkipped = 1024;
+  const std::vector<int> lines = file.FindMacrosOfKernels();
+  for (size_t i = 0; i < std::min(lines.size(), kMostSkipped); ++i) {
+    v1::SkippedString& skipped = *entry.add_skipped_strings();
+    skipped.set_line(lines[i]);
+    skipped.set_reason("macro");
+  }
+}
+
+}  // namespace
+
 bool IsCudaPath(absl::string_view path) { return cpp::IsCppPath(path); }
 
 bool MayHoldCuda(absl::string_view text) { return dsl::HasMarkerOf(dsl::kCuda, text); }
@@ -332,6 +347,7 @@ absl::Status AddCudaKernels(absl::string_view path, absl::string_view text, size
     file.Describe(function, *shard.add_kernels());
   }
   entry.set_kernels(static_cast<int32_t>(file.functions().size()));
+  SkipMacros(file, entry);
   return absl::OkStatus();
 }
 

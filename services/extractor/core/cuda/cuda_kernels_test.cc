@@ -83,6 +83,18 @@ void softmax(const Tensor& in, Tensor& out) {
 }  // namespace ops
 )cuda";
 
+TEST(CudaKernelsTest, AMacroThatWritesKernelsIsListed) {
+  const v1::KernelShard shard = Extract(
+      "#define UNARY(T, NAME, F) \\\n  extern \"C\" __global__ void NAME(T* x) { \\\n    *x = "
+      "F(*x); \\\n  }\n"
+      "UNARY(float, exp_f32, expf)\n#define KERNEL(n) __global__ void n()\n"
+      "#define HELP(T) __device__ T id(T x) { return x; }\n");
+  EXPECT_EQ(shard.kernels_size(), 0);
+  ASSERT_EQ(shard.files(0).skipped_strings_size(), 1);
+  EXPECT_EQ(shard.files(0).skipped_strings(0).line(), 1);
+  EXPECT_EQ(shard.files(0).skipped_strings(0).reason(), "macro");
+}
+
 TEST(CudaKernelsTest, AWholeFileIsReadAsItIsWritten) {
   const std::string text = kSoftmax;
   const v1::KernelShard shard = Extract(text);

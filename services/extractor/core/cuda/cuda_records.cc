@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "common/base/hash.h"
+#include "common/code/c.h"
 #include "common/dsl/languages.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
@@ -24,6 +26,17 @@ Code LexWith(string_view text, const dsl::Language& language, const dsl::Qualifi
   code.kernel_macros.insert(macros.kernel.begin(), macros.kernel.end());
   code.device_macros.insert(macros.device.begin(), macros.device.end());
   return code;
+}
+
+// Returns whether a macro's definition has a kernel with a body.
+bool HasKernel(const Code& code, string_view definition) {
+  if (!absl::StrContains(definition, '{')) return false;
+  for (size_t at = 0; at < definition.size();) {
+    const size_t end = code::EndOfCName(definition, at);
+    if (code.IsOfKernel(definition.substr(at, end - at))) return true;
+    at = std::max(end, at + 1);
+  }
+  return false;
 }
 
 }  // namespace
@@ -49,6 +62,16 @@ bool CudaRecords::InBounds() const {
     sum += SourceLines(function).size() + function.qualname.size();
   }
   return sum <= max_bytes_;
+}
+
+std::vector<int> CudaRecords::FindMacrosOfKernels() const {
+  std::vector<int> lines;
+  for (const Macro& macro : code_.macros) {
+    if (macro.takes_arguments() && HasKernel(code_, macro.rest)) {
+      lines.push_back(place_.LineAt(macro.begin));
+    }
+  }
+  return lines;
 }
 
 // Fills in the record of one function.

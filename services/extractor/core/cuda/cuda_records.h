@@ -54,6 +54,10 @@ class CudaRecords {
   // text of the functions within it.
   bool InBounds() const;
 
+  // Returns the lines of the macros whose definitions have kernels with bodies. Nothing is
+  // expanded, so these kernels are not among the functions.
+  std::vector<int> FindMacrosOfKernels() const;
+
   // Fills in the record of one function.
   void Describe(const Function& function, v1::Kernel& kernel);
 
