@@ -312,7 +312,7 @@ void AddCudaParameters(const Code& code, const Brackets& brackets, const Functio
 
 namespace {
 
-// Lists the macros that write kernels, of which no kernel is made.
+// Lists the macros that write kernels; no kernel is made of them.
 void SkipMacros(const cuda::CudaRecords& file, v1::ExtractedFile& entry) {
   constexpr size_t kMostSkipped = 1024;
   const std::vector<int> lines = file.FindMacrosOfKernels();
