@@ -98,6 +98,7 @@ struct Language {
   absl::string_view decorator = "";  // the usual spelling of its decorator
   // The packages that come with the language: a self-contained module of it may import them.
   std::vector<absl::string_view> packages = {};
+  bool installs_numpy = false;  // these require it, so that such a module may import it too
   // The vendor of the hardware that it is for (common/dsl/labels.h); empty if there are several.
   absl::string_view target = "";
   // A plain call from the host runs a kernel: k(x), not k[grid](x).

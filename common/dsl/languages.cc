@@ -358,7 +358,9 @@ bool IsC(absl::string_view dsl) { return GetSyntax(dsl) == code::Language::kC; }
 
 bool ComesWith(absl::string_view dsl, absl::string_view module) {
   const Language* const language = FindLanguage(dsl);
-  return language != nullptr && IsOneOf(module, language->packages);
+  if (language == nullptr) return false;
+  return IsOneOf(module, language->packages) ||
+         (language->installs_numpy && FirstPart(module) == "numpy");
 }
 
 bool CompilesAsTriton(absl::string_view dsl) {

@@ -96,7 +96,8 @@ bool HasMarkerOfC(absl::string_view text);
 // Returns whether a kernel's text is C, as CUDA's is.
 bool IsC(absl::string_view dsl);
 
-// Returns whether a dotted module comes with the language: its packages have it.
+// Returns whether a dotted module comes with the language: its packages have it, or it is numpy and
+// they require that.
 bool ComesWith(absl::string_view dsl, absl::string_view module);
 
 // Returns whether Triton's compiler compiles kernels of this language; false for an unknown one.

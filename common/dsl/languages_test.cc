@@ -130,6 +130,9 @@ TEST(Languages, ALanguageHasATitleASyntaxAndPackages) {
   EXPECT_TRUE(ComesWith("cute", "cutlass"));
   EXPECT_FALSE(ComesWith("cute", "cutlasses"));
   EXPECT_FALSE(ComesWith(kTriton, "cutlass"));
+  EXPECT_TRUE(ComesWith("warp", "numpy.typing"));
+  EXPECT_FALSE(ComesWith("warp", "numpyro"));
+  EXPECT_FALSE(ComesWith("cute", "numpy"));
 }
 
 TEST(LanguageSet, HoldsTheDefaultOnesOrThoseThatAreNamed) {

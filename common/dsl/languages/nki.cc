@@ -11,6 +11,7 @@ Language MakeNki() {
       .markers = {"neuronxcc", "nki.jit", "import nki", "from nki"},
       .decorator = "@nki.jit",
       .packages = {"neuronxcc", "nki"},
+      .installs_numpy = true,
       .target = "aws",
       .runs_by_call = true,
   };

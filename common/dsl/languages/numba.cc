@@ -11,6 +11,7 @@ Language MakeNumba() {
       .markers = {"numba"},
       .decorator = "@cuda.jit",
       .packages = {"numba"},
+      .installs_numpy = true,
       .target = "nvidia",
   };
 }

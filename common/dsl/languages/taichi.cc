@@ -11,6 +11,7 @@ Language MakeTaichi() {
       .markers = {"taichi"},
       .decorator = "@ti.kernel",
       .packages = {"taichi"},
+      .installs_numpy = true,
       .runs_by_call = true,
   };
 }

@@ -22,6 +22,7 @@ Language MakeTilelang() {
       .markers = {"tilelang", "prim_func", "T.macro"},
       .decorator = "@tilelang.jit",
       .packages = {"tilelang", "tvm"},
+      .installs_numpy = true,
       .runs_by_call = true,
       .inner_are_parts = true,
   };

@@ -11,6 +11,7 @@ Language MakeTvm() {
       .markers = {"tvm.script", "tvm import script"},
       .decorator = "@T.prim_func",
       .packages = {"tvm"},
+      .installs_numpy = true,
       .inner_are_parts = true,
   };
 }

@@ -15,6 +15,7 @@ Language MakeWarp() {
       .markers = {"import warp", "from warp", "wp.kernel", "wp.func"},
       .decorator = "@wp.kernel",
       .packages = {"warp"},
+      .installs_numpy = true,
   };
 }
 

@@ -77,7 +77,7 @@ class Collector {
     return module == "jax" || absl::StartsWith(module, "jax.");
   }
 
-  // JAX installs numpy, and a language its packages.
+  // JAX installs numpy, and a language its packages and, with some, numpy.
   void AddModule(const v1::Definition& definition, const std::string& module) {
     if (IsAtHand(module) || (has_jax_ && FirstPart(module) == "numpy") ||
         dsl::ComesWith(dsl_, module)) {
