@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
+#include "common/code/bytes.h"
 #include "common/python/syntax/functions.h"
 #include "services/compiler/core/cute/launchers.h"
 #include "services/compiler/core/signature/names.h"
@@ -27,7 +28,6 @@ using python::FunctionParameter;
 
 namespace {
 
-constexpr string_view kInit = "__init__";
 constexpr string_view kKernel = "kernel";  // the value of "entry" without a launcher
 
 // One of the tries: the values that stand for guesses.
@@ -64,10 +64,6 @@ constexpr NumberType kNumbers[] = {
     {"Float8E5M2", "fp8e5"},
 };
 
-bool IsWord(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 // Returns the type that a dotted name means: "i32" of cutlass.Int32; else empty.
 string_view FindNumber(string_view name) {
   const string_view last = name.substr(name.rfind('.') + 1);
@@ -81,7 +77,7 @@ string_view FindNumber(string_view name) {
 string_view FindNumberIn(string_view text) {
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
-    while (end < text.size() && IsWord(text[end])) ++end;
+    while (end < text.size() && code::IsNameByte(text[end])) ++end;
     const string_view number = end == at ? "" : FindNumber(text.substr(at, end - at));
     if (!number.empty()) return number;
     at = std::max(end, at + 1);
@@ -93,7 +89,7 @@ string_view FindNumberIn(string_view text) {
 string_view FindCompared(string_view text, string_view name) {
   const std::string wanted = absl::StrCat(name, ".element_type");
   for (size_t at = text.find(wanted); at != string_view::npos; at = text.find(wanted, at + 1)) {
-    if (at > 0 && IsWord(text[at - 1])) continue;
+    if (at > 0 && code::IsNameByte(text[at - 1])) continue;
     const string_view rest = text.substr(at + wanted.size());
     const string_view line = rest.substr(0, rest.find('\n'));
     const bool compares = absl::StrContains(line, "==") || absl::StrContains(line, "!=") ||

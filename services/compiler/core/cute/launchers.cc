@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/code/bytes.h"
 #include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::compiler::cute {
@@ -26,11 +27,6 @@ using Kind = Expression::Kind;
 
 constexpr int kMaxDepth = 60;  // how deep an expression is searched
 constexpr int kMaxBases = 4;   // how many classes may derive from one another
-constexpr string_view kInit = "__init__";
-
-bool IsWord(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 bool IsNamed(const Expression& expression, string_view name) {
   return expression.kind == Kind::kName && expression.name == name;
@@ -76,7 +72,7 @@ string_view FindClass(string_view module, string_view name) {
   const std::string head = absl::StrCat("class ", name);
   size_t at = module.find(head);
   while (at != string_view::npos &&
-         ((at > 0 && module[at - 1] != '\n') || IsWord(module[at + head.size()]))) {
+         ((at > 0 && module[at - 1] != '\n') || code::IsNameByte(module[at + head.size()]))) {
     at = module.find(head, at + 1);
   }
   if (at == string_view::npos) return "";

@@ -17,6 +17,8 @@
 
 namespace kernelmill::compiler::cute {
 
+inline constexpr absl::string_view kInit = "__init__";  // the name of a constructor
+
 // The functions of a text. That of a method is indented.
 class Functions {
  public:

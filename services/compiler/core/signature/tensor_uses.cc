@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int kMaxDepth = 60;  // how deep an expression is searched
+constexpr int kMaxUseDepth = 60;  // how deep an expression is searched
 
 // Members that only tensors have.
 constexpr string_view kMembers[] = {"shape",    "strides", "stride", "element_type", "layout",
@@ -63,7 +63,7 @@ class UseFinder {
 
  private:
   void Visit(const Expression& expression, int depth) {
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxUseDepth) return;
     if (expression.kind == Kind::kSubscript) VisitSubscript(expression);
     if (expression.kind == Kind::kCall) VisitCall(expression);
     if (expression.kind == Kind::kAttribute && IsNamed(*expression.parts[0], name_)) {
