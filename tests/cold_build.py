@@ -129,7 +129,7 @@ def sample(folder, arguments, share, jobs):
 
 
 def find_clashes(folder, commands, jobs):
-    """What the compiler says of texts of many files that it refuses."""
+    """Returns the errors of the texts of many files that the compiler refuses."""
     def check(command):
         words = re.sub(r" -o \S+", "", command).split()
         return subprocess.run([*words, "-fsyntax-only"], cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "CCACHE_DISABLE": "1"})
