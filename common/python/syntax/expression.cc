@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "common/python/syntax/children.h"
 
 namespace kernelmill::python {
 
@@ -14,12 +15,16 @@ namespace kernelmill::python {
 
 namespace {
 
-std::vector<NodeId> OperandNodes(const SyntaxTree& tree, NodeId node) {
-  std::vector<NodeId> operands;
-  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) operands.push_back(child);
+constexpr int kMaxPartDepth = 60;
+
+const Expression* FindPartWithin(const Expression& expression,
+                                 absl::FunctionRef<bool(const Expression&)> fits, int levels) {
+  if (levels < 0) return nullptr;
+  if (fits(expression)) return &expression;
+  for (const Expression* part : expression.parts) {
+    if (const Expression* found = FindPartWithin(*part, fits, levels - 1)) return found;
   }
-  return operands;
+  return nullptr;
 }
 
 // Clauses of comprehensions and annotations are not operands: no rule reads them.
@@ -110,7 +115,7 @@ absl::string_view ExpressionMaker::TextBetween(size_t begin, size_t end) const {
 
 ExpressionMaker::Parts ExpressionMaker::Operands(NodeId node) const {
   Parts parts;
-  for (const NodeId operand : OperandNodes(tree_, node)) {
+  for (const NodeId operand : Children(tree_, node)) {
     if (!IsClause(tree_.GetKind(operand))) parts.push_back(At(operand));
   }
   return parts;
@@ -242,7 +247,7 @@ const Expression* ExpressionMaker::FromOther(NodeId node) {
 
 // a < b < c becomes (a < b) and (b < c).
 const Expression* ExpressionMaker::FromComparison(NodeId node) {
-  const std::vector<NodeId> operands = OperandNodes(tree_, node);
+  const std::vector<NodeId> operands = Children(tree_, node);
   const Expression* made = nullptr;
   for (size_t i = 1; i < operands.size(); ++i) {
     const absl::string_view name = ComparisonName(tree_, operands[i - 1], operands[i]);
@@ -305,7 +310,7 @@ const Expression* ExpressionMaker::FromSubscript(NodeId node) {
 // order.
 const Expression* ExpressionMaker::FromDictionary(NodeId node) {
   Parts parts;
-  for (const NodeId entry : OperandNodes(tree_, node)) {
+  for (const NodeId entry : Children(tree_, node)) {
     const Parts pair = tree_.GetKind(entry) == Kind::kPair
                            ? FieldParts(entry, Field::kKey, Field::kValue)
                            : Parts{At(entry), At(entry)};
@@ -347,6 +352,11 @@ const Expression* FindArgument(const Expression& call, absl::string_view keyword
     }
   }
   return positional;
+}
+
+const Expression* FindPart(const Expression& expression,
+                           absl::FunctionRef<bool(const Expression&)> fits) {
+  return FindPartWithin(expression, fits, kMaxPartDepth);
 }
 
 }  // namespace kernelmill::python

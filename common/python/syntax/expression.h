@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
@@ -101,6 +102,11 @@ absl::string_view LastName(const Expression& expression);
 const Expression* FindArgument(const Expression& call, absl::string_view keyword, size_t position);
 // The position of an argument that is given by keyword only: no call has as many positional ones.
 inline constexpr size_t kByKeywordOnly = 99;
+
+// Returns the first part that fits, in the order of the text and the outer one first; the
+// expression may be that itself. Null if none fits, or only parts that are within 60 others.
+const Expression* FindPart(const Expression& expression,
+                           absl::FunctionRef<bool(const Expression&)> fits);
 
 }  // namespace kernelmill::python
 

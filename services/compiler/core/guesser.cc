@@ -13,6 +13,7 @@
 #include "services/compiler/core/numba/numba_tries.h"
 #include "services/compiler/core/refusals/refusal_words.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/signature/tries.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -71,16 +72,12 @@ class CudaGuesser : public Guesser {
 // A compiler without second guesses, whose refusals a table of its words judges.
 class TableGuesser : public Guesser {
  public:
-  TableGuesser(std::string function, const RefusalWords& words,
-               std::vector<v1::KernelSignature> tries, std::string missing)
-      : function_(std::move(function)),
-        words_(words),
-        tries_(std::move(tries)),
-        missing_(std::move(missing)) {}
+  TableGuesser(std::string function, const RefusalWords& words, Tries made)
+      : function_(std::move(function)), words_(words), made_(std::move(made)) {}
 
   std::string function() const override { return function_; }
-  const std::vector<v1::KernelSignature>& tries() const override { return tries_; }
-  std::string missing() const override { return missing_; }
+  const std::vector<v1::KernelSignature>& tries() const override { return made_.tries; }
+  std::string missing() const override { return made_.missing; }
   void GuessAgain(size_t, const Refusal&) override {}
   v1::CompileResult JudgeImport(const v1::ModuleImport& failed) const override {
     return compiler::JudgeImport(failed, words_.package);
@@ -93,8 +90,7 @@ class TableGuesser : public Guesser {
  private:
   const std::string function_;
   const RefusalWords& words_;
-  const std::vector<v1::KernelSignature> tries_;
-  const std::string missing_;
+  const Tries made_;
 };
 
 constexpr absl::string_view kWarpPackage[] = {"'warp'", "'warp."};
@@ -132,27 +128,24 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewCuda(const v1::Kernel& kernel) {
 
 // One try without arguments: the module has their types.
 absl::StatusOr<std::unique_ptr<Guesser>> NewWarp(const v1::Kernel& kernel) {
-  std::vector<v1::KernelSignature> tries(1);
-  tries[0].set_attempt(1);
-  return std::make_unique<TableGuesser>(kernel.name(), kWarp, std::move(tries), "");
+  Tries made;
+  made.Add({});
+  return std::make_unique<TableGuesser>(kernel.name(), kWarp, std::move(made));
 }
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewCutile(const v1::Kernel& kernel) {
-  ASSIGN_OR_RETURN(cutile::TileTries made, cutile::MakeTileTries(kernel));
-  return std::make_unique<TableGuesser>(kernel.name(), kCutile, std::move(made.tries),
-                                        std::move(made.missing));
+  ASSIGN_OR_RETURN(Tries made, cutile::MakeTileTries(kernel));
+  return std::make_unique<TableGuesser>(kernel.name(), kCutile, std::move(made));
 }
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewCute(const v1::Kernel& kernel) {
-  ASSIGN_OR_RETURN(cute::CuteTries made, cute::MakeCuteTries(kernel));
-  return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kCute, std::move(made.tries),
-                                        std::move(made.missing));
+  ASSIGN_OR_RETURN(Tries made, cute::MakeCuteTries(kernel));
+  return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kCute, std::move(made));
 }
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewNumba(const v1::Kernel& kernel) {
-  ASSIGN_OR_RETURN(numba::NumbaTries made, numba::MakeNumbaTries(kernel));
-  return std::make_unique<TableGuesser>(kernel.name(), kNumba, std::move(made.tries),
-                                        std::move(made.missing));
+  ASSIGN_OR_RETURN(Tries made, numba::MakeNumbaTries(kernel));
+  return std::make_unique<TableGuesser>(kernel.name(), kNumba, std::move(made));
 }
 
 struct CompilerGuesser {

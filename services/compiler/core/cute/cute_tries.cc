@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "common/python/syntax/functions.h"
 #include "services/compiler/core/cute/launchers.h"
 #include "services/compiler/core/signature/names.h"
+#include "services/compiler/core/signature/read_text.h"
 
 namespace kernelmill::compiler::cute {
 
@@ -190,37 +190,31 @@ class TryMaker {
   TryMaker(const v1::Kernel& record, const Function& kernel, const Launcher& found)
       : record_(record), kernel_(kernel), found_(found) {}
 
-  CuteTries Make() const {
-    CuteTries made;
+  Tries Make() const {
+    Tries made;
     if (found_.launcher != nullptr) AddTries(found_.path, made);
-    if (IsMethod()) {
-      if (found_.launcher == nullptr) made.missing = "launcher";
-    } else {
-      CuteTries alone;
-      AddTries(kKernel, alone);
-      for (v1::KernelSignature& each : alone.tries) made.tries.push_back(std::move(each));
-      if (made.missing.empty()) made.missing = alone.missing;
+    if (!IsMethod()) {
+      AddTries(kKernel, made);
+    } else if (found_.launcher == nullptr) {
+      made.missing = "launcher";
     }
     if (!made.tries.empty()) made.missing.clear();
-    for (size_t i = 0; i < made.tries.size(); ++i) {
-      made.tries[i].set_attempt(static_cast<int>(i) + 1);
-    }
     return made;
   }
 
  private:
   bool IsMethod() const { return absl::StrContains(record_.qualname(), '.'); }
 
-  void AddTries(string_view entry, CuteTries& made) const {
-    std::vector<std::string> seen;
-    for (const Guesses& guesses : kTries) {
-      v1::KernelSignature signature = MakeOne(entry, guesses, made.missing);
-      if (!made.missing.empty()) return made.tries.clear();
-      std::string key = signature.SerializeAsString();
-      if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-      seen.push_back(std::move(key));
-      made.tries.push_back(std::move(signature));
+  // Adds the tries with an entry, or says what is missing; the first entry's counts.
+  void AddTries(string_view entry, Tries& made) const {
+    std::vector<v1::KernelSignature> all;
+    std::string missing;
+    for (const Guesses& guesses : kTries) all.push_back(MakeOne(entry, guesses, missing));
+    if (!missing.empty()) {
+      if (made.missing.empty()) made.missing = std::move(missing);
+      return;
     }
+    for (v1::KernelSignature& signature : all) made.Add(std::move(signature));
   }
 
   v1::KernelSignature MakeOne(string_view entry, const Guesses& guesses,
@@ -245,22 +239,13 @@ class TryMaker {
     return made;
   }
 
-  static void Add(string_view name, Argument argument, v1::KernelSignature& made,
+  static void Add(string_view name, const Argument& argument, v1::KernelSignature& made,
                   std::string& missing) {
     if (argument.text.empty() && missing.empty()) {
       missing = absl::StrCat(argument.is_constant ? "constexpr:" : "type:", name);
     }
-    if (argument.is_constant) {
-      v1::ConstexprValue& added = *made.add_constexprs();
-      added.set_name(std::string(name));
-      added.set_value(std::move(argument.text));
-      added.set_rule(std::move(argument.rule));
-      return;
-    }
-    v1::ArgumentType& added = *made.add_arguments();
-    added.set_name(std::string(name));
-    added.set_type(std::move(argument.text));
-    added.set_rule(std::move(argument.rule));
+    const auto add = argument.is_constant ? AddConstant : AddArgument;
+    add(name, argument.text, argument.rule, made);
   }
 
   Argument MakeArgument(const FunctionParameter& parameter, const Function* launcher,
@@ -315,10 +300,10 @@ class TryMaker {
 
 }  // namespace
 
-absl::StatusOr<CuteTries> MakeCuteTries(const v1::Kernel& kernel) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Functions> source, Functions::Read(kernel.source()));
-  const Function* const function = source->Find(kernel.name());
-  if (function == nullptr) return CuteTries{{}, "function"};
+absl::StatusOr<Tries> MakeCuteTries(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(const ReadText source, ReadText::ReadFunction(kernel.source()));
+  const Function* const function = source.functions().Find(kernel.name());
+  if (function == nullptr) return Tries{{}, "function"};
   ASSIGN_OR_RETURN(const Launcher found, FindLauncher(kernel));
   return TryMaker(kernel, *function, found).Make();
 }

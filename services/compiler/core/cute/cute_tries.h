@@ -1,12 +1,9 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_CUTE_CUTE_TRIES_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_CUTE_CUTE_TRIES_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/signature/tries.h"
 
 namespace kernelmill::compiler::cute {
 
@@ -25,15 +22,11 @@ namespace kernelmill::compiler::cute {
 //   pointers, "*fp16": as elements
 //   constants: default, name:FRAGMENT, then guess:flag False, True; guess:int 64, 128;
 //     guess:float 1.0; guess:type cutlass.Float16; guess:tuple (1, 1) for a cluster, (128, 128)
-struct CuteTries {
-  std::vector<v1::KernelSignature> tries;
-  // "type:x", "constexpr:x": no rule gives the parameter an argument; "launcher": the kernel needs
-  // one, and its text is not known; "function"; empty: nothing.
-  std::string missing;
-};
-
-// Deterministic. DEADLINE_EXCEEDED as Inference::Infer.
-absl::StatusOr<CuteTries> MakeCuteTries(const v1::Kernel& kernel);
+//
+// Missing are "type:x" and "constexpr:x", for which no rule gives an argument; "launcher", which
+// the kernel needs, and whose text is not known; "function". Deterministic. DEADLINE_EXCEEDED as
+// Inference::Infer.
+absl::StatusOr<Tries> MakeCuteTries(const v1::Kernel& kernel);
 
 }  // namespace kernelmill::compiler::cute
 

@@ -18,7 +18,7 @@ struct Text {
   std::string module;  // with the source, if it is empty
 };
 
-CuteTries MakeTries(const Text& text) {
+Tries MakeTries(const Text& text) {
   const bool method = !text.source.empty() && text.source[0] == ' ';
   v1::Kernel kernel;
   kernel.set_name("k");
@@ -29,13 +29,13 @@ CuteTries MakeTries(const Text& text) {
     kernel.mutable_launcher()->set_qualname(text.launcher_name);
     kernel.mutable_launcher()->set_text(text.launcher);
   }
-  const absl::StatusOr<CuteTries> made = MakeCuteTries(kernel);
+  const absl::StatusOr<Tries> made = MakeCuteTries(kernel);
   EXPECT_TRUE(made.ok()) << made.status();
-  return made.ok() ? *made : CuteTries();
+  return made.ok() ? *made : Tries();
 }
 
 // Returns "launch x=tensor<fp16[?]> guess:float N=64 guess:int " of a try, or what is missing.
-std::string Format(const CuteTries& tries, size_t place = 0) {
+std::string Format(const Tries& tries, size_t place = 0) {
   if (place >= tries.tries.size()) return "missing " + tries.missing;
   const v1::KernelSignature& signature = tries.tries[place];
   std::string text = absl::StrCat(signature.options(0).value(), " ");
@@ -111,7 +111,7 @@ TEST(CuteTriesTest, AMethodsObjectIsConstructed) {
 }
 
 TEST(CuteTriesTest, AnOptionalTensorIsAbsentFirst) {
-  const CuteTries tries =
+  const Tries tries =
       MakeTries({.source = "@cute.kernel\ndef k(x: Optional[cute.Tensor]):\n    x[0] = 1\n"});
   EXPECT_EQ(Format(tries), "kernel x=none guess:none ");
   EXPECT_EQ(Format(tries, 1), "kernel x=tensor<bf16[128]> guess:float ");

@@ -1,16 +1,13 @@
 #include "services/compiler/core/cute/launchers.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/code/bytes.h"
-#include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::compiler::cute {
 
@@ -18,30 +15,23 @@ using absl::string_view;
 using python::Expression;
 using python::Function;
 using python::LastName;
-using python::ParsedText;
 using python::Statement;
 
 namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int kMaxDepth = 60;  // how deep an expression is searched
-constexpr int kMaxBases = 4;   // how many classes may derive from one another
+constexpr int kMaxBases = 4;  // how many classes may derive from one another
 
 bool IsNamed(const Expression& expression, string_view name) {
   return expression.kind == Kind::kName && expression.name == name;
 }
 
 // Finds a call of the kernel: k(x), self.kernel(x), self.kernel(x).launch(...).
-const Expression* FindLaunch(const Expression& expression, string_view kernel, int depth) {
-  if (depth > kMaxDepth) return nullptr;
-  if (expression.kind == Kind::kCall && LastName(expression) == kernel) return &expression;
-  for (const Expression* part : expression.parts) {
-    if (const Expression* found = FindLaunch(*part, kernel, depth + 1); found != nullptr) {
-      return found;
-    }
-  }
-  return nullptr;
+const Expression* FindLaunch(const Expression& expression, string_view kernel) {
+  return python::FindPart(expression, [kernel](const Expression& part) {
+    return part.kind == Kind::kCall && LastName(part) == kernel;
+  });
 }
 
 // A name such as mA_mkl says its modes.
@@ -63,7 +53,7 @@ bool IsJit(const Function& function) {
 bool Launches(const Function& function, string_view kernel) {
   return std::any_of(
       function.statements.begin(), function.statements.end(), [kernel](const Statement& statement) {
-        return statement.value != nullptr && FindLaunch(*statement.value, kernel, 0) != nullptr;
+        return statement.value != nullptr && FindLaunch(*statement.value, kernel) != nullptr;
       });
 }
 
@@ -95,19 +85,6 @@ string_view FindBase(string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Functions>> Functions::Read(string_view text) {
-  const bool indented = absl::StartsWith(text, " ") || absl::StartsWith(text, "\t");
-  std::unique_ptr<Functions> made(new Functions(absl::StrCat(indented ? "class C:\n" : "", text)));
-  auto parsed = ParsedText::Parse(made->text_, python::StandardParser());
-  // As if it had no functions.
-  if (absl::IsResourceExhausted(parsed.status())) {
-    parsed = ParsedText::Parse("", python::StandardParser());
-  }
-  ASSIGN_OR_RETURN(made->parsed_, std::move(parsed));
-  made->functions_.emplace(made->parsed_->tree());
-  return made;
-}
-
 // The kernel's own class comes first: of several classes with methods of the same names, the
 // record has the first one's launcher.
 absl::StatusOr<Launcher> FindLauncher(const v1::Kernel& kernel) {
@@ -116,8 +93,9 @@ absl::StatusOr<Launcher> FindLauncher(const v1::Kernel& kernel) {
   const size_t dot = qualname.rfind('.');
   if (dot == string_view::npos) {
     const string_view path = kernel.launcher().qualname();
-    ASSIGN_OR_RETURN(found.functions, Functions::Read(kernel.launcher().text()));
-    const Function* const launcher = found.functions->Find(path.substr(path.rfind('.') + 1));
+    ASSIGN_OR_RETURN(ReadText text, ReadText::ReadFunction(kernel.launcher().text()));
+    const Function* const launcher = text.functions().Find(path.substr(path.rfind('.') + 1));
+    found.texts.push_back(std::move(text));
     if (absl::StrContains(path, '.') || launcher == nullptr || !IsJit(*launcher)) return found;
     found.launcher = launcher;
     found.path = std::string(path);
@@ -127,14 +105,14 @@ absl::StatusOr<Launcher> FindLauncher(const v1::Kernel& kernel) {
   string_view name = owner;
   for (int i = 0; i < kMaxBases && !name.empty(); ++i) {
     const string_view text = FindClass(kernel.module(), name);
-    ASSIGN_OR_RETURN(std::unique_ptr<Functions> methods, Functions::Read(text));
-    if (found.constructor == nullptr) found.constructor = methods->Find(kInit);
-    for (const Function& method : methods->all()) {
+    ASSIGN_OR_RETURN(ReadText methods, ReadText::ReadFunction(text));
+    if (found.constructor == nullptr) found.constructor = methods.functions().Find(kInit);
+    for (const Function& method : methods.functions().all()) {
       if (found.launcher != nullptr || !IsJit(method) || !Launches(method, kernel.name())) continue;
       found.launcher = &method;
       found.path = absl::StrCat(owner, ".", method.name);
     }
-    found.classes.push_back(std::move(methods));
+    found.texts.push_back(std::move(methods));
     if (found.launcher != nullptr && found.constructor != nullptr) break;
     name = FindBase(text);
   }
@@ -145,7 +123,7 @@ string_view FindGiven(const Function& launcher, const Function& kernel, string_v
   const bool method = !kernel.parameters.empty() && kernel.parameters[0].name == "self";
   for (const Statement& statement : launcher.statements) {
     if (statement.value == nullptr) continue;
-    const Expression* const call = FindLaunch(*statement.value, kernel.name, 0);
+    const Expression* const call = FindLaunch(*statement.value, kernel.name);
     if (call == nullptr) continue;
     for (size_t i = method ? 1 : 0; i < kernel.parameters.size(); ++i) {
       const string_view inner = kernel.parameters[i].name;

@@ -1,48 +1,26 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_CUTE_LAUNCHERS_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_CUTE_LAUNCHERS_H_
 
-#include <deque>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/functions.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/signature/read_text.h"
 #include "services/compiler/core/signature/tensor_uses.h"
 
 namespace kernelmill::compiler::cute {
 
 inline constexpr absl::string_view kInit = "__init__";  // the name of a constructor
 
-// The functions of a text. That of a method is indented.
-class Functions {
- public:
-  // DEADLINE_EXCEEDED as Inference::Infer.
-  static absl::StatusOr<std::unique_ptr<Functions>> Read(absl::string_view text);
-
-  const Function* Find(absl::string_view name) const { return functions_->Find(name); }
-  const std::deque<Function>& all() const { return functions_->all(); }
-
- private:
-  explicit Functions(std::string text) : text_(std::move(text)) {}
-
-  const std::string text_;
-  std::unique_ptr<const python::ParsedText> parsed_;
-  std::optional<python::ModuleFunctions> functions_;
-};
-
 // The function that launches a kernel, and what its object is made with.
 struct Launcher {
   const Function* launcher = nullptr;     // null: none is known that the compiler could start
   const Function* constructor = nullptr;  // null: the class has none, or the kernel is no method
   std::string path;                       // "Class.__call__", "launch"
-  std::unique_ptr<Functions> functions;   // owns them
-  std::vector<std::unique_ptr<Functions>> classes;
+  std::vector<ReadText> texts;            // own them
 };
 
 // Returns the launcher of a kernel: of a method the first @cute.jit of its class, or of one that it

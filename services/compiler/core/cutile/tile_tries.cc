@@ -1,21 +1,19 @@
 #include "services/compiler/core/cutile/tile_tries.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
-#include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/expression.h"
 #include "common/python/syntax/functions.h"
 #include "services/compiler/core/signature/launch.h"
 #include "services/compiler/core/signature/names.h"
+#include "services/compiler/core/signature/read_text.h"
 
 namespace kernelmill::compiler::cutile {
 
@@ -30,7 +28,6 @@ using python::Function;
 using python::FunctionParameter;
 using python::LastName;
 using python::ModuleFunctions;
-using python::ParsedText;
 using python::Statement;
 
 namespace {
@@ -209,17 +206,12 @@ class TryMaker {
   TryMaker(const ModuleFunctions& module, const Function& function, const Launch& launch)
       : module_(module), function_(function), launch_(launch) {}
 
-  TileTries Make() const {
-    TileTries made;
-    std::vector<std::string> seen;
+  Tries Make() const {
+    Tries made;
     for (const Guesses& guesses : kTries) {
       v1::KernelSignature signature = MakeOne(guesses, made.missing);
       if (!made.missing.empty()) return {{}, made.missing};
-      std::string key = signature.SerializeAsString();
-      if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-      seen.push_back(std::move(key));
-      signature.set_attempt(static_cast<int>(made.tries.size()) + 1);
-      made.tries.push_back(std::move(signature));
+      made.Add(std::move(signature));
     }
     return made;
   }
@@ -234,18 +226,12 @@ class TryMaker {
         if (value.text.empty() && missing.empty()) {
           missing = absl::StrCat("constexpr:", parameter.name);
         }
-        v1::ConstexprValue& added = *made.add_constexprs();
-        added.set_name(std::string(parameter.name));
-        added.set_value(value.text);
-        added.set_rule(value.rule);
+        AddConstant(parameter.name, value.text, value.rule, made);
         continue;
       }
       const Value type = FindType(parameter, guesses);
       if (type.text.empty() && missing.empty()) missing = absl::StrCat("type:", parameter.name);
-      v1::ArgumentType& added = *made.add_arguments();
-      added.set_name(std::string(parameter.name));
-      added.set_type(type.text);
-      added.set_rule(type.rule);
+      AddArgument(parameter.name, type.text, type.rule, made);
     }
     return made;
   }
@@ -312,23 +298,13 @@ class TryMaker {
 
 }  // namespace
 
-absl::StatusOr<TileTries> MakeTileTries(const v1::Kernel& kernel) {
-  const auto module = ParsedText::Parse(kernel.module(), python::StandardParser());
-  if (absl::IsResourceExhausted(module.status())) return TileTries{{}, "function"};
-  RETURN_IF_ERROR(module.status());
-  const ModuleFunctions functions((*module)->tree());
-  const Function* const function = functions.Find(kernel.name());
-  if (function == nullptr) return TileTries{{}, "function"};
-  auto host = ParsedText::Parse(kernel.launcher().text(), python::StandardParser());
-  if (absl::IsResourceExhausted(host.status())) {
-    host = ParsedText::Parse("", python::StandardParser());
-  }
-  RETURN_IF_ERROR(host.status());
-  const ModuleFunctions launchers((*host)->tree());
-  std::vector<string_view> names;
-  for (const FunctionParameter& parameter : function->parameters) names.push_back(parameter.name);
-  const Launch launch(launchers, kernel.name(), names);
-  return TryMaker(functions, *function, launch).Make();
+absl::StatusOr<Tries> MakeTileTries(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(const ReadText module, ReadText::Read(kernel.module()));
+  const Function* const function = module.functions().Find(kernel.name());
+  if (function == nullptr) return Tries{{}, "function"};
+  ASSIGN_OR_RETURN(const ReadText host, ReadText::Read(kernel.launcher().text()));
+  const Launch launch(host.functions(), kernel.name(), GetParameterNames(*function));
+  return TryMaker(module.functions(), *function, launch).Make();
 }
 
 }  // namespace kernelmill::compiler::cutile

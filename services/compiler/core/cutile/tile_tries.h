@@ -1,12 +1,9 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_CUTILE_TILE_TRIES_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_CUTILE_TILE_TRIES_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/signature/tries.h"
 
 namespace kernelmill::compiler::cutile {
 
@@ -21,15 +18,10 @@ namespace kernelmill::compiler::cutile {
 //   arrays, "array<fp16, 2>", with as many dimensions as the kernel takes indices. Their elements:
 //     launch:dtype, name:FRAGMENT, then guess:float: fp16, fp32, bf16 by the try
 //   numbers: launch:type, annotation, name:FRAGMENT, then guess:int: i32, fp32 in late tries
-struct TileTries {
-  std::vector<v1::KernelSignature> tries;
-  // "type:x": an array whose number of dimensions nothing tells; "constexpr:x": a constant of
-  // another type; "function"; empty: nothing.
-  std::string missing;
-};
-
-// Deterministic. DEADLINE_EXCEEDED as Inference::Infer.
-absl::StatusOr<TileTries> MakeTileTries(const v1::Kernel& kernel);
+//
+// Missing are "type:x", an array whose number of dimensions nothing tells; "constexpr:x", a
+// constant of another type; "function". Deterministic. DEADLINE_EXCEEDED as Inference::Infer.
+absl::StatusOr<Tries> MakeTileTries(const v1::Kernel& kernel);
 
 }  // namespace kernelmill::compiler::cutile
 

@@ -11,18 +11,18 @@
 namespace kernelmill::compiler::cutile {
 namespace {
 
-TileTries MakeTries(const std::string& body, const std::string& launcher = "") {
+Tries MakeTries(const std::string& body, const std::string& launcher = "") {
   v1::Kernel kernel;
   kernel.set_name("k");
   kernel.set_module(absl::StrCat("import cuda.tile as ct\n", body));
   kernel.mutable_launcher()->set_text(launcher);
-  const absl::StatusOr<TileTries> made = MakeTileTries(kernel);
+  const absl::StatusOr<Tries> made = MakeTileTries(kernel);
   EXPECT_TRUE(made.ok()) << made.status();
-  return made.ok() ? *made : TileTries();
+  return made.ok() ? *made : Tries();
 }
 
 // Returns "x=array<fp16, 1> guess:float N=64 guess:int" of the first try, or what is missing.
-std::string First(const TileTries& tries) {
+std::string First(const Tries& tries) {
   if (tries.tries.empty()) return "missing " + tries.missing;
   std::string text;
   for (const v1::ArgumentType& argument : tries.tries[0].arguments()) {
@@ -102,7 +102,7 @@ TEST(TileTriesTest, WhatNothingTellsIsMissing) {
 
 TEST(TileTriesTest, EachTryIsThereOnce) {
   EXPECT_EQ(MakeTries("@ct.kernel\ndef k():\n    pass\n").tries.size(), 1);
-  const TileTries tries =
+  const Tries tries =
       MakeTries("@ct.kernel\ndef k(x, F: ct.Constant[bool]):\n    ct.scatter(x, 0, 1)\n");
   EXPECT_EQ(tries.tries.size(), 5);
   EXPECT_EQ(tries.tries[4].attempt(), 5);

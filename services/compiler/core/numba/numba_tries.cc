@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
-#include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/functions.h"
 #include "services/compiler/core/signature/launch.h"
 #include "services/compiler/core/signature/names.h"
+#include "services/compiler/core/signature/read_text.h"
 #include "services/compiler/core/signature/tensor_uses.h"
 
 namespace kernelmill::compiler::numba {
@@ -30,14 +28,11 @@ using python::Function;
 using python::FunctionParameter;
 using python::LastName;
 using python::ModuleFunctions;
-using python::ParsedText;
 using python::Statement;
 
 namespace {
 
 using Kind = Expression::Kind;
-
-constexpr int kMaxDepth = 60;  // how deep an expression is searched
 
 // One of the tries: the values that stand for guesses.
 struct Guesses {
@@ -97,7 +92,8 @@ std::vector<std::string> ReadSignature(string_view text) {
   return types;
 }
 
-// Returns whether an argument of jit is a signature: its text, a call such as void(int32), a list.
+// Returns the signature that jit is given: a text, a call such as void(int32), or the first of a
+// list. Null without one.
 const Expression* FindSignature(const Expression& jit, const Function* around) {
   if (jit.kind != Kind::kCall || LastName(jit) != "jit" || jit.parts.size() < 2) return nullptr;
   const Expression* given = jit.parts[1];
@@ -109,23 +105,15 @@ const Expression* FindSignature(const Expression& jit, const Function* around) {
   return given->kind == Kind::kString || given->kind == Kind::kCall ? given : nullptr;
 }
 
-// Finds cuda.jit(signature)(kernel).
+// Returns the signature of cuda.jit(signature)(kernel) in an expression; null without one.
 const Expression* FindApplied(const Expression& expression, const Function& host,
-                              string_view kernel, int depth) {
-  if (depth > kMaxDepth) return nullptr;
-  const bool applied = expression.kind == Kind::kCall && expression.parts.size() == 2 &&
-                       expression.parts[1]->kind == Kind::kName &&
-                       expression.parts[1]->name == kernel;
-  if (applied) {
-    const Expression* const found = FindSignature(*expression.parts[0], &host);
-    if (found != nullptr) return found;
-  }
-  for (const Expression* part : expression.parts) {
-    if (const Expression* found = FindApplied(*part, host, kernel, depth + 1); found != nullptr) {
-      return found;
-    }
-  }
-  return nullptr;
+                              string_view kernel) {
+  const Expression* const applied = python::FindPart(expression, [&](const Expression& part) {
+    return part.kind == Kind::kCall && part.parts.size() == 2 &&
+           part.parts[1]->kind == Kind::kName && part.parts[1]->name == kernel &&
+           FindSignature(*part.parts[0], &host) != nullptr;
+  });
+  return applied == nullptr ? nullptr : FindSignature(*applied->parts[0], &host);
 }
 
 class TryMaker {
@@ -133,15 +121,12 @@ class TryMaker {
   TryMaker(const Function& kernel, const ModuleFunctions& host, const Launch& launch)
       : kernel_(kernel), host_(host), launch_(launch) {}
 
-  NumbaTries Make() const {
-    NumbaTries made;
+  Tries Make() const {
+    Tries made;
     if (const Expression* const signature = FindOwnSignature(); signature != nullptr) {
-      made.tries.push_back(FromSignature(signature->text));
+      made.Add(FromSignature(signature->text));
     } else {
       AddGuesses(made);
-    }
-    for (size_t i = 0; i < made.tries.size(); ++i) {
-      made.tries[i].set_attempt(static_cast<int>(i) + 1);
     }
     return made;
   }
@@ -155,7 +140,7 @@ class TryMaker {
     for (const Function& function : host_.all()) {
       for (const Statement& statement : function.statements) {
         if (statement.value == nullptr) continue;
-        const Expression* const found = FindApplied(*statement.value, function, kernel_.name, 0);
+        const Expression* const found = FindApplied(*statement.value, function, kernel_.name);
         if (found != nullptr) return found;
       }
     }
@@ -167,22 +152,18 @@ class TryMaker {
     const std::vector<std::string> types = ReadSignature(text);
     if (types.size() != kernel_.parameters.size()) return made;
     for (size_t i = 0; i < types.size(); ++i) {
-      Add(kernel_.parameters[i].name, types[i], "annotation", made);
+      AddArgument(kernel_.parameters[i].name, types[i], "annotation", made);
     }
     return made;
   }
 
-  void AddGuesses(NumbaTries& made) const {
-    std::vector<std::string> seen;
+  void AddGuesses(Tries& made) const {
     for (const Guesses& guesses : kTries) {
       v1::KernelSignature signature;
       for (const FunctionParameter& parameter : kernel_.parameters) {
         AddGuess(parameter.name, guesses, signature);
       }
-      std::string key = signature.SerializeAsString();
-      if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-      seen.push_back(std::move(key));
-      made.tries.push_back(std::move(signature));
+      made.Add(std::move(signature));
     }
   }
 
@@ -192,24 +173,18 @@ class TryMaker {
     const bool is_array = use.is_tensor || absl::StartsWith(given.type, "*");
     if (!is_array) {
       const std::optional<NameRule> named = ScalarByName(name);
-      if (named && named->value == "fp32") return Add(name, "float64", named->rule, made);
-      return Add(name, guesses.number, "guess:int", made);
+      if (named && named->value == "fp32") return AddArgument(name, "float64", named->rule, made);
+      return AddArgument(name, guesses.number, "guess:int", made);
     }
     const int dimensions = use.exact > 0 ? use.exact : std::max(use.at_least, guesses.dimensions);
     const bool told = absl::StartsWith(given.type, "*") && given.type.size() > 1;
     std::string element = told ? NumbaType(string_view(given.type).substr(1)) : "";
-    if (!element.empty()) return Add(name, MakeArray(element, dimensions), "launch:dtype", made);
+    if (!element.empty())
+      return AddArgument(name, MakeArray(element, dimensions), "launch:dtype", made);
     if (const std::optional<NameRule> named = ElementByName(name)) {
-      return Add(name, MakeArray(NumbaType(named->value), dimensions), named->rule, made);
+      return AddArgument(name, MakeArray(NumbaType(named->value), dimensions), named->rule, made);
     }
-    Add(name, MakeArray(guesses.element, dimensions), "guess:float", made);
-  }
-
-  static void Add(string_view name, string_view type, string_view rule, v1::KernelSignature& made) {
-    v1::ArgumentType& added = *made.add_arguments();
-    added.set_name(std::string(name));
-    added.set_type(std::string(type));
-    added.set_rule(std::string(rule));
+    AddArgument(name, MakeArray(guesses.element, dimensions), "guess:float", made);
   }
 
   const Function& kernel_;
@@ -219,27 +194,13 @@ class TryMaker {
 
 }  // namespace
 
-absl::StatusOr<NumbaTries> MakeNumbaTries(const v1::Kernel& kernel) {
-  const auto module = ParsedText::Parse(kernel.module(), python::StandardParser());
-  if (absl::IsResourceExhausted(module.status())) return NumbaTries{{}, "function"};
-  RETURN_IF_ERROR(module.status());
-  const ModuleFunctions functions((*module)->tree());
-  const Function* const function = functions.Find(kernel.name());
-  if (function == nullptr) return NumbaTries{{}, "function"};
-  // A launcher within a class is indented.
-  const std::string text = absl::StrCat("class C:\n", kernel.launcher().text());
-  const bool indented = absl::StartsWith(kernel.launcher().text(), " ");
-  auto host =
-      ParsedText::Parse(indented ? text : kernel.launcher().text(), python::StandardParser());
-  if (absl::IsResourceExhausted(host.status())) {
-    host = ParsedText::Parse("", python::StandardParser());
-  }
-  RETURN_IF_ERROR(host.status());
-  const ModuleFunctions launchers((*host)->tree());
-  std::vector<string_view> names;
-  for (const FunctionParameter& parameter : function->parameters) names.push_back(parameter.name);
-  const Launch launch(launchers, kernel.name(), names);
-  return TryMaker(*function, launchers, launch).Make();
+absl::StatusOr<Tries> MakeNumbaTries(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(const ReadText module, ReadText::Read(kernel.module()));
+  const Function* const function = module.functions().Find(kernel.name());
+  if (function == nullptr) return Tries{{}, "function"};
+  ASSIGN_OR_RETURN(const ReadText host, ReadText::ReadFunction(kernel.launcher().text()));
+  const Launch launch(host.functions(), kernel.name(), GetParameterNames(*function));
+  return TryMaker(*function, host.functions(), launch).Make();
 }
 
 }  // namespace kernelmill::compiler::numba

@@ -1,12 +1,9 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_NUMBA_NUMBA_TRIES_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_NUMBA_NUMBA_TRIES_H_
 
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/compiler/core/signature/tries.h"
 
 namespace kernelmill::compiler::numba {
 
@@ -20,13 +17,9 @@ namespace kernelmill::compiler::numba {
 //   indices, else 1 or 2 by the try. Their elements:
 //     launch:dtype, name:FRAGMENT, then guess:float: float32, float64, int32, int64 by the try
 //   numbers: name:FRAGMENT, then guess:int: int64, float64 in later tries
-struct NumbaTries {
-  std::vector<v1::KernelSignature> tries;
-  std::string missing;  // "function"; empty: nothing
-};
-
-// Deterministic. DEADLINE_EXCEEDED as Inference::Infer.
-absl::StatusOr<NumbaTries> MakeNumbaTries(const v1::Kernel& kernel);
+//
+// Missing is "function", or nothing. Deterministic. DEADLINE_EXCEEDED as Inference::Infer.
+absl::StatusOr<Tries> MakeNumbaTries(const v1::Kernel& kernel);
 
 }  // namespace kernelmill::compiler::numba
 

@@ -11,18 +11,18 @@
 namespace kernelmill::compiler::numba {
 namespace {
 
-NumbaTries MakeTries(const std::string& module, const std::string& launcher = "") {
+Tries MakeTries(const std::string& module, const std::string& launcher = "") {
   v1::Kernel kernel;
   kernel.set_name("k");
   kernel.set_module(absl::StrCat("from numba import cuda\n", module));
   kernel.mutable_launcher()->set_text(launcher);
-  const absl::StatusOr<NumbaTries> made = MakeNumbaTries(kernel);
+  const absl::StatusOr<Tries> made = MakeNumbaTries(kernel);
   EXPECT_TRUE(made.ok()) << made.status();
-  return made.ok() ? *made : NumbaTries();
+  return made.ok() ? *made : Tries();
 }
 
 // Returns "x=float32[::1] guess:float n=int64 guess:int " of a try, or what is missing.
-std::string Format(const NumbaTries& tries, size_t place = 0) {
+std::string Format(const Tries& tries, size_t place = 0) {
   if (place >= tries.tries.size()) return "missing " + tries.missing;
   std::string text;
   for (const v1::ArgumentType& argument : tries.tries[place].arguments()) {
@@ -46,7 +46,7 @@ TEST(NumbaTriesTest, ASignatureIsTakenAsItIs) {
 }
 
 TEST(NumbaTriesTest, TheModuleHasASignatureThatCannotBeRead) {
-  const NumbaTries tries = MakeTries("@cuda.jit(void(f(T), int32))\ndef k(x, n):\n    x[0] = n\n");
+  const Tries tries = MakeTries("@cuda.jit(void(f(T), int32))\ndef k(x, n):\n    x[0] = n\n");
   ASSERT_EQ(tries.tries.size(), 1);
   EXPECT_EQ(Format(tries), "");
 }
@@ -64,7 +64,7 @@ TEST(NumbaTriesTest, CodeTellsArraysFromNumbers) {
 
 TEST(NumbaTriesTest, EachTryIsThereOnce) {
   EXPECT_EQ(MakeTries("@cuda.jit\ndef k():\n    pass\n").tries.size(), 1);
-  const NumbaTries tries = MakeTries("@cuda.jit\ndef k(x):\n    x[0] = 1\n");
+  const Tries tries = MakeTries("@cuda.jit\ndef k(x):\n    x[0] = 1\n");
   EXPECT_EQ(Format(tries, 1), "x=float64[::1] guess:float ");
   EXPECT_EQ(tries.tries[1].attempt(), 2);
 }

@@ -10,10 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
-#include "common/python/parse/parsed_text.h"
 #include "services/compiler/core/signature/argument_types.h"
 #include "services/compiler/core/signature/constexpr_values.h"
+#include "services/compiler/core/signature/read_text.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/tries.h"
 
 namespace kernelmill::compiler {
 
@@ -21,10 +22,7 @@ namespace kernelmill::compiler {
 // about the kernel, so that the tries vary the guesses: up to kMaxTries, the likeliest first.
 
 using python::FunctionParameter;
-using python::ImportMap;
-using python::ParsedText;
 using python::RuleName;
-using python::StandardParser;
 using python::TuplePlaces;
 using python::UsageFinder;
 using python::UsageRule;
@@ -32,39 +30,6 @@ using python::UsageRule;
 namespace {
 
 constexpr absl::string_view kOptions[] = {"maxnreg", "num_ctas", "num_stages", "num_warps"};
-
-// A text of a record and its functions; no functions if the text is beyond the parser's bounds.
-class ReadText {
- public:
-  // DEADLINE_EXCEEDED: see Inference::Infer.
-  static absl::StatusOr<ReadText> Read(absl::string_view text) {
-    absl::StatusOr<std::unique_ptr<const ParsedText>> parsed =
-        ParsedText::Parse(text, StandardParser());
-    if (absl::IsResourceExhausted(parsed.status())) {
-      parsed = ParsedText::Parse("", StandardParser());
-    }
-    RETURN_IF_ERROR(parsed.status());
-    return ReadText(*std::move(parsed));
-  }
-
-  const ModuleFunctions& functions() const { return *functions_; }
-  const ImportMap& imports() const { return parsed_->imports(); }
-  const python::SyntaxTree& tree() const { return parsed_->tree(); }
-
- private:
-  explicit ReadText(std::unique_ptr<const ParsedText> parsed)
-      : parsed_(std::move(parsed)),
-        functions_(std::make_unique<ModuleFunctions>(parsed_->tree())) {}
-
-  std::unique_ptr<const ParsedText> parsed_;
-  std::unique_ptr<const ModuleFunctions> functions_;
-};
-
-std::vector<absl::string_view> GetNames(const Function& function) {
-  std::vector<absl::string_view> names;
-  for (const FunctionParameter& parameter : function.parameters) names.push_back(parameter.name);
-  return names;
-}
 
 // "(*fp32, *fp32)"; of constexprs "(16, 16)".
 std::string MakeTuple(const std::string& element, int64_t places) {
@@ -125,10 +90,7 @@ class TryMaker {
   static void AddConstexpr(absl::string_view name, const InferredValue& value,
                            v1::KernelSignature& made, std::string& missing) {
     if (value.value.empty() && missing.empty()) missing = absl::StrCat("constexpr:", name);
-    v1::ConstexprValue* added = made.add_constexprs();
-    added->set_name(std::string(name));
-    added->set_value(value.value);
-    added->set_rule(value.rule);
+    AddConstant(name, value.value, value.rule, made);
   }
 
   std::string DescriptorType(size_t place, const Variant& variant) const {
@@ -262,7 +224,7 @@ class Inference::Record {
         decorators_(FindDecorators(kernel.name(), function)),
         inductor_(ReadInductorMeta(decorators_, function)),
         finder_(module_.functions()),
-        launch_(launcher_.functions(), kernel.name(), GetNames(function)),
+        launch_(launcher_.functions(), kernel.name(), GetParameterNames(function)),
         facts_{kernel,
                module_.functions(),
                module_.imports(),

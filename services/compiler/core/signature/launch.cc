@@ -26,7 +26,6 @@ namespace {
 using Kind = Expression::Kind;
 
 constexpr int kMaxDepth = 12;
-constexpr int kMaxCallDepth = 60;  // in the expression where a call is searched
 
 HostValue MakeTyped(absl::string_view type) {
   HostValue value;
@@ -122,7 +121,9 @@ Launch::Launch(const ModuleFunctions& host, absl::string_view kernel,
 void Launch::FindLaunch(const Function& host, const Wanted& wanted) {
   if (call_ != nullptr) return;
   for (const Statement& statement : host.statements) {
-    call_ = FindCall(*statement.value, wanted, 0);
+    call_ = python::FindPart(*statement.value, [&wanted](const Expression& expression) {
+      return Fits(expression, wanted);
+    });
     if (call_ != nullptr) {
       function_ = &host;
       return;
@@ -130,19 +131,11 @@ void Launch::FindLaunch(const Function& host, const Wanted& wanted) {
   }
 }
 
-// Returns the outermost call in the expression that fits; null if there is no such call.
-const Expression* Launch::FindCall(const Expression& expression, const Wanted& wanted,
-                                   int depth) const {
-  if (expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript &&
-      IsWanted(expression, wanted)) {
-    return &expression;
-  }
-  if (wanted.match == Match::kName && IsCallWith(expression, wanted.kernel)) return &expression;
-  if (depth > kMaxCallDepth) return nullptr;
-  for (const Expression* part : expression.parts) {
-    if (const Expression* found = FindCall(*part, wanted, depth + 1)) return found;
-  }
-  return nullptr;
+bool Launch::Fits(const Expression& expression, const Wanted& wanted) {
+  const bool has_grid =
+      expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript;
+  return (has_grid && IsWanted(expression, wanted)) ||
+         (wanted.match == Match::kName && IsCallWith(expression, wanted.kernel));
 }
 
 // cuTile: ct.launch(stream, grid, kernel, (x, n)).

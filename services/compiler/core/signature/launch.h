@@ -63,7 +63,7 @@ class Launch {
     const std::vector<absl::string_view>& parameters;
   };
   void FindLaunch(const Function& host, const Wanted& wanted);
-  const Expression* FindCall(const Expression& expression, const Wanted& wanted, int depth) const;
+  static bool Fits(const Expression& expression, const Wanted& wanted);
   static bool IsWanted(const Expression& call, const Wanted& wanted);
   static bool IsCallWith(const Expression& call, absl::string_view kernel);
   void ReadArguments(const std::vector<absl::string_view>& parameters);
