@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
+#include "common/base/word_list.h"
 
 namespace kernelmill::cpp {
 namespace {
@@ -27,21 +28,16 @@ string_view Extension(string_view path) {
   return dot == string_view::npos ? string_view() : path.substr(dot + 1);
 }
 
-template <size_t n>
-bool IsAmong(const string_view (&words)[n], string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 }  // namespace
 
 bool IsHeaderPath(string_view path) {
   static constexpr string_view kExtensions[] = {"cuh", "h", "hh", "hpp", "hxx", "inl", "inc"};
-  return IsAmong(kExtensions, Extension(path));
+  return IsAmong<kExtensions>(Extension(path));
 }
 
 bool IsCppPath(string_view path) {
   static constexpr string_view kExtensions[] = {"cu", "hip", "metal", "cc", "cpp", "cxx"};
-  return IsAmong(kExtensions, Extension(path)) || IsHeaderPath(path);
+  return IsAmong<kExtensions>(Extension(path)) || IsHeaderPath(path);
 }
 
 std::string CanonicalHeader(string_view path) {

@@ -9,6 +9,7 @@
 #include "client/evaluate/honesty/host_run.h"
 #include "client/evaluate/honesty/torch_effects.h"
 #include "common/python/syntax/bindings.h"
+#include "common/python/syntax/children.h"
 
 namespace kernelmill::client {
 
@@ -30,11 +31,7 @@ std::string GetString(absl::string_view text) {
 }  // namespace
 
 std::vector<python::NodeId> HostRun::Parts(NodeId node) const {
-  std::vector<NodeId> parts;
-  for (NodeId child = tree_.FirstChild(node); child != kNoNode; child = tree_.NextSibling(child)) {
-    if (!python::IsLayout(tree_.GetKind(child))) parts.push_back(child);
-  }
-  return parts;
+  return python::Children(tree_, node);
 }
 
 // All memory is bounded by the steps: each makes at most a few objects.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "common/base/word_list.h"
 #include "common/code/brackets.h"
 #include "common/code/lexer.h"
 
@@ -27,11 +27,6 @@ using python::Expression;
 
 constexpr int kMaxDepth = 128;             // blocks, or brackets, in each other
 constexpr size_t kMaxTemplateTokens = 64;  // between '<' and '>'
-
-template <size_t n>
-bool IsOneOf(const string_view (&words)[n], string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
 
 constexpr string_view kTypes[] = {
     "int",    "float",  "double",         "char",         "long",  "short",       "unsigned",
@@ -66,7 +61,7 @@ int GetPrecedence(string_view op) {
   return -1;
 }
 
-bool IsTypeName(string_view name) { return IsOneOf(kTypes, name) || absl::EndsWith(name, "_t"); }
+bool IsTypeName(string_view name) { return IsAmong<kTypes>(name) || absl::EndsWith(name, "_t"); }
 
 class CReader {
  public:
@@ -202,7 +197,7 @@ class CReader {
       if (begin + 1 >= end) return interpreter_.Leave();
       return interpreter_.Return(ReadWhole(begin + 1, end));
     }
-    if (!IsOneOf(kDeclaring, tokens_[begin].text)) RunSimple(begin, end);
+    if (!IsAmong<kDeclaring>(tokens_[begin].text)) RunSimple(begin, end);
   }
 
   void RunIf(size_t begin, size_t end) {
@@ -244,7 +239,7 @@ class CReader {
   // Returns the first assignment outside brackets.
   size_t FindAssignment(size_t begin, size_t end) const {
     for (size_t at = begin; at < end; ++at) {
-      if (tokens_[at].kind == Token::kOperator && IsOneOf(kAssignments, tokens_[at].text))
+      if (tokens_[at].kind == Token::kOperator && IsAmong<kAssignments>(tokens_[at].text))
         return at;
       if (closing_[at] > at) at = std::min(end, closing_[at]);
     }
@@ -276,7 +271,7 @@ class CReader {
     for (size_t at = begin; at < name; ++at) {
       const string_view text = tokens_[at].text;
       if (!IsName(at)) return "";
-      if (!IsOneOf(kQualifiers, text)) type = text;
+      if (!IsAmong<kQualifiers>(text)) type = text;
     }
     return type == "auto" ? "" : type;
   }

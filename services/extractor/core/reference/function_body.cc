@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "common/python/syntax/children.h"
 #include "common/python/syntax/functions.h"
 
 namespace kernelmill::extractor {
@@ -10,6 +11,7 @@ namespace kernelmill::extractor {
 using python::Argument;
 using python::Arguments;
 using python::Call;
+using python::Children;
 using python::Field;
 using python::Kind;
 
@@ -254,10 +256,7 @@ void FunctionBody::ReadTargets(NodeId node, Statement& statement) const {
           AddName(BaseName(tree_, targets[i]), statement.changes);
           if (kind == Kind::kAssignment) AddName(BaseName(tree_, targets[i]), statement.targets);
         } else if (target != Kind::kIdentifier) {
-          for (NodeId child = tree_.FirstChild(targets[i]); child != kNoNode;
-               child = tree_.NextSibling(child)) {
-            if (!IsLayout(tree_.GetKind(child))) targets.push_back(child);
-          }
+          for (const NodeId child : Children(tree_, targets[i])) targets.push_back(child);
         }
       }
     }
@@ -428,15 +427,7 @@ NodeId FunctionBody::FindValue(int statement, absl::string_view name) const {
     }
     const Kind kind = tree_.GetKind(left);
     if (kind == Kind::kAttribute || kind == Kind::kSubscript) continue;
-    std::vector<NodeId> lefts, rights;
-    for (NodeId child = tree_.FirstChild(left); child != kNoNode;
-         child = tree_.NextSibling(child)) {
-      if (!IsLayout(tree_.GetKind(child))) lefts.push_back(child);
-    }
-    for (NodeId child = tree_.FirstChild(right); child != kNoNode;
-         child = tree_.NextSibling(child)) {
-      if (!IsLayout(tree_.GetKind(child))) rights.push_back(child);
-    }
+    const std::vector<NodeId> lefts = Children(tree_, left), rights = Children(tree_, right);
     const bool lists =
         tree_.GetKind(right) == Kind::kExpressionList || tree_.GetKind(right) == Kind::kTuple;
     for (size_t i = 0; i < lefts.size(); ++i) {
