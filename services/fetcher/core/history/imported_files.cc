@@ -123,11 +123,15 @@ const cpp::IncludePaths& ImportedFiles::GetIncludePaths() {
   return *include_paths_;
 }
 
-absl::StatusOr<std::optional<std::vector<cpp::IncludeName>>> ImportedFiles::ReadIncludes(
+absl::StatusOr<const std::vector<cpp::IncludeName>*> ImportedFiles::ReadIncludes(
     const std::string& id) {
-  if (!here_.contains(id)) return std::nullopt;
+  const auto known = includes_.find(id);
+  if (known != includes_.end()) return known->second.get();
+  if (!here_.contains(id)) return nullptr;
   ASSIGN_OR_RETURN(const std::string text, objects_.ReadBlob(id));
-  return cpp::FindIncludeLines(text, kMostIncludes);
+  auto read = std::make_unique<const std::vector<cpp::IncludeName>>(
+      cpp::FindIncludeLines(text, kMostIncludes));
+  return (includes_[id] = std::move(read)).get();
 }
 
 absl::StatusOr<std::optional<const NeededImports*>> ImportedFiles::Read(const std::string& id) {
@@ -182,8 +186,8 @@ absl::StatusOr<ImportedFiles::Walked> ImportedFiles::WalkIncludes(const Version&
     const std::string id = i == 0 ? version.id : FindId(path, version.side);
     if (id.empty() || left_out_.contains(id)) continue;
     if (i > 0) walked.files.emplace(path, id);
-    ASSIGN_OR_RETURN(const auto includes, ReadIncludes(id));
-    if (!includes.has_value()) {
+    ASSIGN_OR_RETURN(const auto* const includes, ReadIncludes(id));
+    if (includes == nullptr) {
       walked.lacking.emplace_back(path, id);
       continue;
     }

@@ -84,8 +84,8 @@ class ImportedFiles {
   const python::ModulePaths& GetModulePaths();
   const cpp::IncludePaths& GetIncludePaths();
   void GoToHead();
-  // Returns the names in a text's #include lines; nullopt: it is not here.
-  absl::StatusOr<std::optional<std::vector<cpp::IncludeName>>> ReadIncludes(const std::string& id);
+  // Returns the names in a text's #include lines; null: it is not here.
+  absl::StatusOr<const std::vector<cpp::IncludeName>*> ReadIncludes(const std::string& id);
   // Returns what a text needs; null: it is no Python that can be read; nullopt: it is not here.
   absl::StatusOr<std::optional<const NeededImports*>> Read(const std::string& id);
   // Walks from a version as far as texts are here.
@@ -113,6 +113,8 @@ class ImportedFiles {
   std::vector<std::string> include_names_;  // the paths that include_paths_ has
   std::optional<cpp::IncludePaths> include_paths_;
   absl::flat_hash_map<std::string, std::unique_ptr<NeededImports>> read_;  // by id
+  absl::flat_hash_map<std::string, std::unique_ptr<const std::vector<cpp::IncludeName>>>
+      includes_;                               // by id
   absl::flat_hash_set<std::string> here_;      // ids of versions and of `blobs_`
   absl::flat_hash_set<std::string> left_out_;  // ids
   int64_t left_ = 0;                           // bytes that may still be brought
