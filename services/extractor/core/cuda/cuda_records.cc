@@ -7,7 +7,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
-#include "common/code/c.h"
 #include "common/dsl/languages.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
@@ -26,17 +25,6 @@ Code LexWith(string_view text, const dsl::Language& language, const dsl::Qualifi
   code.kernel_macros.insert(macros.kernel.begin(), macros.kernel.end());
   code.device_macros.insert(macros.device.begin(), macros.device.end());
   return code;
-}
-
-// Returns whether a macro's definition has a kernel with a body.
-bool HasKernel(const Code& code, string_view definition) {
-  if (!absl::StrContains(definition, '{')) return false;
-  for (size_t at = 0; at < definition.size();) {
-    const size_t end = code::EndOfCName(definition, at);
-    if (code.IsOfKernel(definition.substr(at, end - at))) return true;
-    at = std::max(end, at + 1);
-  }
-  return false;
 }
 
 }  // namespace
@@ -67,9 +55,8 @@ bool CudaRecords::InBounds() const {
 std::vector<int> CudaRecords::FindMacrosOfKernels() const {
   std::vector<int> lines;
   for (const Macro& macro : code_.macros) {
-    if (macro.takes_arguments() && HasKernel(code_, macro.rest)) {
-      lines.push_back(place_.LineAt(macro.begin));
-    }
+    const bool has_body = macro.takes_arguments() && absl::StrContains(macro.rest, '{');
+    if (has_body && code_.HasKernelWord(macro.rest)) lines.push_back(place_.LineAt(macro.begin));
   }
   return lines;
 }
@@ -82,14 +69,11 @@ void CudaRecords::Describe(const Function& function, v1::Kernel& kernel) {
   kernel.set_dsl(std::string(language_.name));
   kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
   kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
-  const size_t first = code_.tokens[function.first].begin;
-  const size_t body = code_.tokens[function.body].begin;
-  const string_view written =
-      HasOwnHead(function)
-          ? place_.file().substr(
-                place_.InFile(first),
-                place_.InFile(body) - std::min(place_.InFile(first), place_.InFile(body)))
-          : Bytes(first, body);
+  const size_t first = code_.tokens[function.first].begin, begin = place_.InFile(first);
+  const size_t body = code_.tokens[function.body].begin, end = place_.InFile(body);
+  const string_view written = HasOwnHead(function)
+                                  ? place_.file().substr(begin, end - std::min(begin, end))
+                                  : Bytes(first, body);
   kernel.set_signature(std::string(absl::StripTrailingAsciiWhitespace(written)));
   AddCudaParameters(code_, brackets_, function, kernel);
   for (std::string& call : CalledNames(code_, brackets_, function)) {

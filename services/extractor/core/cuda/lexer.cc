@@ -199,13 +199,8 @@ class Lexer {
     definition.remove_prefix(size);
     if (name.empty() || absl::StartsWith(definition, "(")) return;
     if (absl::StrContains(definition, '{')) return;
-    while (!definition.empty()) {
-      const size_t length = WordLength(definition);
-      const string_view word = definition.substr(0, length);
-      if (code_.IsOfKernel(word)) code_.kernel_macros.insert(name);
-      if (code_.IsOfDevice(word)) code_.device_macros.insert(name);
-      definition.remove_prefix(std::max<size_t>(length, 1));
-    }
+    if (code_.HasKernelWord(definition)) code_.kernel_macros.insert(name);
+    if (code_.HasDeviceWord(definition)) code_.device_macros.insert(name);
   }
 
   static size_t WordLength(string_view text) { return code::EndOfCName(text, 0); }
@@ -271,6 +266,15 @@ bool Holds(const std::vector<string_view>& words, string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+bool AnyWord(string_view text, absl::FunctionRef<bool(string_view)> fits) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = code::EndOfCName(text, at);
+    if (end > at && fits(text.substr(at, end - at))) return true;
+    at = std::max(end, at + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Code::IsOfKernel(absl::string_view word) const {
@@ -279,6 +283,14 @@ bool Code::IsOfKernel(absl::string_view word) const {
 
 bool Code::IsOfDevice(absl::string_view word) const {
   return Holds(qualifiers->device, word) || device_macros.contains(word);
+}
+
+bool Code::HasKernelWord(absl::string_view text) const {
+  return AnyWord(text, [this](absl::string_view word) { return IsOfKernel(word); });
+}
+
+bool Code::HasDeviceWord(absl::string_view text) const {
+  return AnyWord(text, [this](absl::string_view word) { return IsOfDevice(word); });
 }
 
 Code Lex(absl::string_view text) {

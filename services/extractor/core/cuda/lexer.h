@@ -81,6 +81,9 @@ struct Code {
   // Return whether the word marks a kernel or a device function.
   bool IsOfKernel(absl::string_view word) const;
   bool IsOfDevice(absl::string_view word) const;
+  // Return whether a word of the text is one of these.
+  bool HasKernelWord(absl::string_view text) const;
+  bool HasDeviceWord(absl::string_view text) const;
   bool IsWord(uint32_t token) const { return token < size() && tokens[token].kind == Token::kWord; }
 };
 

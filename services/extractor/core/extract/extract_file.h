@@ -50,7 +50,7 @@ v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard
 
 // Returns whether a Python text can hold a kernel. Cheap; most files cannot.
 bool MayHoldKernels(absl::string_view text);
-// The same for a text in Python or in CUDA.
+// The same for a text in Python or in a language of C.
 bool MayHoldCode(absl::string_view text);
 
 }  // namespace kernelmill::extractor
