@@ -76,9 +76,10 @@ def read_wrapper(code: str) -> Wrapper:
     _add_launches(lines, {kernel.name: kernel for kernel in kernels})
     calls = Counter(CALL.findall(text))
     called = {fragment.shorten(name.replace("extern_kernels.", "aten.")) for name in calls}
+    sizes = SIZE.findall(text)
     for kernel in kernels:
         if kernel.fragment is not None:
-            part = fragment.find_part(kernel.fragment, kernel.name, called, SIZE.findall(text))
+            part = fragment.find_part(kernel.fragment, kernel.name, called, sizes)
             kernel.nodes, kernel.operators = part.nodes, part.operators
     return Wrapper(kernels, calls)
 
