@@ -21,7 +21,6 @@ namespace kernelmill::compiler {
 // Makes the signatures that are tried for a kernel. A guessed signature that fails says little
 // about the kernel, so that the tries vary the guesses: up to kMaxTries, the likeliest first.
 
-using python::FunctionParameter;
 using python::RuleName;
 using python::TuplePlaces;
 using python::UsageFinder;
