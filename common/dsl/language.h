@@ -103,6 +103,9 @@ struct Language {
   absl::string_view target = "";
   // A plain call from the host runs a kernel: k(x), not k[grid](x).
   bool runs_by_call = false;
+  // Its kernels return nothing, and one maker makes kernels and device functions, so that a function
+  // that nothing in its file uses is a device function only if it returns a value.
+  bool kernels_return_nothing = false;
   // A function of the language within another one is a part of that, and no kernel of its own.
   bool inner_are_parts = false;
   // Triton's compiler compiles its kernels. A language without this is not given to the compile

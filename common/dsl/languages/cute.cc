@@ -9,6 +9,8 @@ Language MakeCute() {
       .makers =
           {{"cutlass.cute", {"kernel"}, MakerRole::kKernel},
            {"cutlass.cute", {"jit"}, MakerRole::kHostOrDevice},
+           {"cutlass.cute.experimental", {"kernel"}, MakerRole::kKernel},
+           {"cutlass.cute.experimental", {"jit"}, MakerRole::kHostOrDevice},
            {.module = "cute", .names = {"kernel"}, .role = MakerRole::kKernel, .as_written = true},
            {.module = "cute",
             .names = {"jit"},

@@ -6,7 +6,9 @@ Language MakeHelion() {
   return {
       .name = "helion",
       .title = "Helion",
-      .makers = {{"helion", {"kernel", "jit"}, MakerRole::kKernel}},
+      .makers = {{"helion",
+                  {"kernel", "jit", "aot_kernel", "experimental.aot_kernel"},
+                  MakerRole::kKernel}},
       .markers = {"helion"},
       .decorator = "@helion.kernel",
       .packages = {"helion"},

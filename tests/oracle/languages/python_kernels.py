@@ -307,7 +307,6 @@ class PythonLanguage:
     below: dict = dataclasses.field(default_factory=dict)  # module: the names that make kernels below any module within it
     outermost: bool = False  # a kernel within a kernel is a part of it
     written: tuple = ()      # the usual names of makers; one that no import explains is not decided
-    perhaps: tuple = ()      # makers whose functions are not decided
     dialect_of: str = ""     # the language that a dialect is crawled as
     uses: tuple = ()         # the modules of a dialect: a function or what it needs must use one ...
     of_itself: tuple = ()    # ... unless its maker is one of these
@@ -326,7 +325,7 @@ class PythonLanguage:
 
     def find_in(self, texts):
         """The truth of {path: text}."""
-        names, truth = Names(texts, [*self.makers, *self.perhaps], self.below), Truth()
+        names, truth = Names(texts, self.makers, self.below), Truth()
         for path, text in texts.items():
             if not any(word in text for word in self.words):
                 continue
@@ -335,7 +334,6 @@ class PythonLanguage:
                 truth.unparsed.add(path)
                 continue
             found = self.decorated(names, module) + self.called(names, module) + self.applied(names, module)
-            found = [(home, node, maker, "undecided" if maker in self.perhaps else how) for home, node, maker, how in found]
             for home, node, maker, how in sorted(found, key=lambda each: each[3] == "undecided"):
                 if self.uses and maker not in self.of_itself and not self.is_of_dialect(names, home, node):
                     continue

@@ -186,12 +186,21 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
   return used;
 }
 
+// Returns whether some maker of the language makes host functions.
+bool HasHostFunctions(const dsl::Language& language) {
+  return std::any_of(
+      language.makers.begin(), language.makers.end(),
+      [](const dsl::Makers& makers) { return makers.role == dsl::MakerRole::kHostOrDevice; });
+}
+
 // Returns the role that the kernel's maker gives it; unspecified if the code around decides. A
-// wrapper is taken for the language's first maker.
+// wrapper is taken for the language's first maker, unless the function launches kernels.
 v1::KernelRole RoleByMaker(const v1::Kernel& kernel) {
   const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
   if (language == nullptr || language->makers.empty()) return v1::KERNEL_ROLE_UNSPECIFIED;
   const dsl::Makers* const makers = dsl::FindMakers(kernel.found_by());
+  const bool launches = absl::StrContains(kernel.source(), ".launch(");
+  if (makers == nullptr && launches && HasHostFunctions(*language)) return v1::KERNEL_ROLE_HOST;
   switch (makers == nullptr ? language->makers.front().role : makers->role) {
     case dsl::MakerRole::kFromUse:
       return v1::KERNEL_ROLE_UNSPECIFIED;
@@ -200,26 +209,36 @@ v1::KernelRole RoleByMaker(const v1::Kernel& kernel) {
     case dsl::MakerRole::kDevice:
       return v1::KERNEL_ROLE_DEVICE;
     case dsl::MakerRole::kHostOrDevice:
-      return absl::StrContains(kernel.source(), ".launch(") ? v1::KERNEL_ROLE_HOST
-                                                            : v1::KERNEL_ROLE_DEVICE;
+      return launches ? v1::KERNEL_ROLE_HOST : v1::KERNEL_ROLE_DEVICE;
   }
   return v1::KERNEL_ROLE_UNSPECIFIED;
 }
 
+// Returns whether a decorator says device=True, as Numba has it.
+bool IsDeclaredDevice(const v1::Kernel& kernel) {
+  return std::any_of(
+      kernel.decorators().begin(), kernel.decorators().end(),
+      [](const std::string& decorator) { return absl::StrContains(decorator, "device=True"); });
+}
+
 // In Triton a launch is the surest sign and comes first. The calls of the body come last.
-v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kernel,
+v1::KernelRole DecideRole(const v1::Kernel& kernel, const FunctionUse& use,
                           const absl::flat_hash_set<std::string>& used) {
   if (kernel.dsl() == dsl::kPallas) {
-    return in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
+    return use.in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
   }
   const v1::KernelRole by_maker = RoleByMaker(kernel);
   if (by_maker != v1::KERNEL_ROLE_UNSPECIFIED) return by_maker;
-  if (launched) return v1::KERNEL_ROLE_KERNEL;
+  if (use.launched) return v1::KERNEL_ROLE_KERNEL;
   const bool is_method = kernel.parameters_size() > 0 && kernel.parameters(0).name() == "self";
   if (is_method || used.contains(kernel.name()) || used.contains(kernel.qualname())) {
     return v1::KERNEL_ROLE_DEVICE;
   }
   const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
+  if (language != nullptr && language->kernels_return_nothing) {
+    return use.returns_value || IsDeclaredDevice(kernel) ? v1::KERNEL_ROLE_DEVICE
+                                                         : v1::KERNEL_ROLE_KERNEL;
+  }
   if (language != nullptr && language->runs_by_call) return v1::KERNEL_ROLE_KERNEL;
   const bool works_alone = std::any_of(
       kernel.calls().begin(), kernel.calls().end(),

@@ -57,6 +57,15 @@ bool Says(absl::string_view name, const absl::string_view (&words)[3]) {
   });
 }
 
+// Returns the k of k.forall(n), by which Numba chooses the grid; kNoNode for anything else.
+NodeId ForAllObject(const SyntaxTree& tree, NodeId call) {
+  const NodeId attribute = tree.Child(call, Field::kFunction);
+  if (attribute == kNoNode || tree.GetKind(attribute) != Kind::kAttribute) return kNoNode;
+  const NodeId method = tree.Child(attribute, Field::kAttribute);
+  const bool launches = method != kNoNode && tree.GetText(method) == "forall";
+  return launches ? tree.Child(attribute, Field::kObject) : kNoNode;
+}
+
 // Returns the k of k(...).launch(...), as languages whose host code is written in them have it;
 // kNoNode for anything else.
 NodeId LaunchedCallee(const SyntaxTree& tree, NodeId attribute) {
@@ -188,6 +197,10 @@ class Launches::Finder {
       return;
     }
     const Arguments arguments = GetArguments(tree_, call.node);
+    if (kind == Kind::kCall) {
+      const NodeId object = ForAllObject(tree_, function);
+      if (object != kNoNode) Add(references_.Follow(object), call.node);
+    }
     if (kind == Kind::kAttribute) {
       const NodeId object = RunObject(tree_, call.node, function);
       if (object != kNoNode) Add(references_.Follow(object), call.node);

@@ -34,6 +34,7 @@ struct ParsedFile;  // kernels.h
 //   check(k[grid])(...)        whatever check is
 //   k(...).launch(...)         whatever else the call has; the host function may be one of the
 //                              language, such as a @cute.jit
+//   k.forall(n)(...)           whatever else the call has, as Numba has it
 //   k(...)                     the language runs kernels so (Language.runs_by_call)
 //   k.run(...), k.warmup(...)  there is a grid or a stream, as TorchInductor writes it
 //   launch(k, ...)             a function of the text launches this parameter, in any of these

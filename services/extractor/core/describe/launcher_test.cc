@@ -169,6 +169,17 @@ TEST(LauncherTest, OtherLanguagesLaunchInTheirOwnWays) {
   EXPECT_THAT(Unresolved(FindKernel(shard, "load")), IsEmpty());
 }
 
+// the second call is on what the first one returns
+TEST(LauncherTest, NumbaChoosesTheGrid) {
+  const v1::KernelShard shard = Extract(
+      "from numba import cuda\n@cuda.jit\ndef k(x): x[0] = 1\n"
+      "def f(x): k.forall(len(x), stream=s)(x)\ndef g(x): k.forall(x)\n",
+      {"numba"});
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).launcher().qualname(), "f");
+  EXPECT_EQ(shard.kernels(0).launcher().count(), 1);
+}
+
 TEST(LauncherTest, MethodsAreDeviceFunctions) {
   const v1::Kernel kernel =
       First("class C:\n    @triton.jit\n    def put(self, x): tl.store(x, tl.program_id(0))\n");

@@ -339,6 +339,63 @@ TEST(DetectionRowsTest, AMakerIsCalledBeforeItGetsTheFunction) {
                   "c CALLED NUMBA numba.cuda.jit"));
 }
 
+// Numba has one maker of kernels and device functions: kernels return nothing
+TEST(DetectionRowsTest, AFunctionOfNumbaThatReturnsNothingIsAKernel) {
+  const v1::KernelShard shard = Extract(
+      "from numba import cuda\nimport functools\nfast = functools.partial(cuda.jit, fastmath=True)\n"
+      "@cuda.jit('void(float32[:])')\ndef signed(x): x[cuda.grid(1)] = 1\n"
+      "@fast\ndef wrapped(x):\n    if x is None: return\n    x[cuda.grid(1)] = add(1)\n"
+      "@cuda.jit\ndef value(x): return x + 1\n"
+      "@cuda.jit\ndef inner(x):\n    def f(y): return y\n    x[0] = f(x)\n"
+      "@cuda.jit(device=True)\ndef put(x): x[0] = 1\n"
+      "@cuda.jit\ndef add(x): x[0] = 1\n",
+      {"numba"});
+  for (const absl::string_view name : {"signed", "wrapped", "inner"}) {
+    EXPECT_EQ(GetRole(shard, name), "KERNEL") << name;
+  }
+  for (const absl::string_view name : {"value", "put", "add"}) {
+    EXPECT_EQ(GetRole(shard, name), "DEVICE") << name;
+  }
+}
+
+// the makers that a language has beside its usual ones
+TEST(DetectionRowsTest, OtherMakersOfALanguage) {
+  EXPECT_THAT(
+      Forms(Extract("import helion\nimport warp as wp\nimport taichi as ti\n"
+                    "@helion.aot_kernel()\ndef a(x): pass\n"
+                    "@helion.experimental.aot_kernel()\ndef b(x): pass\n"
+                    "@wp.func_native('return x;')\ndef c(x: float) -> float: ...\n"
+                    "@wp.func_grad(c)\ndef d(x: float, adj: float): pass\n"
+                    "@ti.real_func\ndef e(x: ti.f32) -> ti.f32: return x\n"
+                    "from warp.fem import integrand, cache\n"
+                    "@integrand\ndef f(s): return 1\n"
+                    "@cache.dynamic_kernel(suffix=1)\ndef g(x: int): pass\n"
+                    "import cuda.lang as cl\nfrom cupyx import jit\nimport cutlass.cute as cute\n"
+                    "@cl.kernel\ndef h(x): pass\n"
+                    "@jit.rawkernel(device=True)\ndef i(x): return x\n"
+                    "@jit.rawkernel()\ndef j(x, y): y[0] = i(x)\n"
+                    "@cute.experimental.kernel\ndef k(x): pass\n",
+                    {"helion", "warp", "taichi", "cuda_lang", "cupy", "cute"})),
+      ElementsAre("a DECORATED HELION helion.aot_kernel",
+                  "b DECORATED HELION helion.experimental.aot_kernel",
+                  "c DECORATED WARP warp.func_native", "d DECORATED WARP warp.func_grad",
+                  "e DECORATED TAICHI taichi.real_func",
+                  "f DECORATED WARP warp.fem.integrand",
+                  "g DECORATED WARP warp.fem.cache.dynamic_kernel",
+                  "h DECORATED CUDA_LANG cuda.lang.kernel",
+                  "i DECORATED CUPY cupyx.jit.rawkernel", "j DECORATED CUPY cupyx.jit.rawkernel",
+                  "k DECORATED CUTE cutlass.cute.experimental.kernel"));
+}
+
+TEST(DetectionRowsTest, AWrapperThatLaunchesIsAHostFunction) {
+  const v1::KernelShard shard = Extract(
+      "import cutlass.cute as cute\nkernel = cute.kernel\njit = cute.jit\n"
+      "@kernel\ndef k(x): pass\n@jit\ndef run(x): k(x).launch(grid=1)\n",
+      {"cute"});
+  EXPECT_EQ(GetRole(shard, "k"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "run"), "HOST");
+}
+
 // a file that takes all names of another one of the source
 TEST(DetectionRowsTest, ALanguageIsFoundThroughAWildcard) {
   EXPECT_THAT(

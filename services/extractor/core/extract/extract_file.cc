@@ -101,10 +101,20 @@ void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelSha
   }
 }
 
+// Returns whether a function, without those in it, returns a value.
+bool ReturnsValue(const KernelReferences& references, const SyntaxTree& tree, NodeId function) {
+  for (const NodeId statement : tree.Of(Kind::kReturnStatement, function)) {
+    const bool own = references.FunctionAround(statement) == function;
+    if (own && FirstExpression(tree, statement) != kNoNode) return true;
+  }
+  return false;
+}
+
 // Returns whether a file may launch a kernel that it imports. Cheap, as the next function is: most
 // files are answered by a search for bytes.
 bool MayLaunch(absl::string_view text) {
-  return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch");
+  return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch") ||
+         Contains(text, ".forall(");
 }
 
 // Returns whether a file without kernels may re-export wrappers, or packages with a jit, to other
@@ -328,8 +338,10 @@ class FileExtractor {
       const std::vector<std::string>& by = functions[i].imported_decorators;
       const bool may_be_none = by.size() == 1 && by[0] == kMadeElsewhere;
       if (!in_kernel && !may_be_none) outer_end = text.tree[definition].subtree_end;
-      const bool launched = launches.IsLaunched(definition);
-      kernels[i].set_role(DecideRole(kernels[i], launched, in_kernel, used));
+      const FunctionUse use = {.launched = launches.IsLaunched(definition),
+                               .in_kernel = in_kernel,
+                               .returns_value = ReturnsValue(references, text.tree, definition)};
+      kernels[i].set_role(DecideRole(kernels[i], use, used));
     }
     return kernels;
   }
