@@ -22,13 +22,13 @@ OPERATORS = ["+", "-", "*", "/"]
 WORDS = ["scale", "shift", "gate", "bias", "norm", "mix", "decay", "blend", "warp", "fold", "clip", "ramp", "pulse", "drift"]
 
 
-def kernel_text(name, draw):
+def kernel_text(name, draw, statements=(8, 20)):
     lines = ["", "@triton.jit", f"def {name}(x_ptr, y_ptr, n, BLOCK_SIZE: tl.constexpr):"]
     if draw.random() < 0.7:
         lines.append(f'    """Applies {" then ".join(draw.choices(WORDS, k=6))} to each of n elements."""')
     lines += ["    pid = tl.program_id(0)", "    offsets = pid * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)",
               "    mask = offsets < n", "    v0 = tl.load(x_ptr + offsets, mask=mask)"]
-    count = draw.randint(8, 20)
+    count = draw.randint(*statements)
     for i in range(1, count):
         a, b = (f"v{draw.randrange(i)}" for _ in range(2))
         lines.append(f"    v{i} = tl.{draw.choice(OPERATIONS)}({a} {draw.choice(OPERATORS)} {draw.randrange(1, 10000)}) "
