@@ -67,24 +67,27 @@ std::string GetOriginKey(absl::string_view origin) {
   return absl::StrJoin(parts, "/");
 }
 
-// Returns the number of `key`, a new one for a new key.
-uint32_t Intern(const std::string& key, absl::flat_hash_map<std::string, uint32_t>* ids) {
-  return ids->try_emplace(key, static_cast<uint32_t>(ids->size())).first->second;
+// Returns the key of a kernel in a column of hashes; what the hash does not fill is zero.
+template <typename Key>
+Key ReadKey(absl::string_view column, int kernel, size_t hash_bytes) {
+  Key key = {};
+  column.substr(static_cast<size_t>(kernel) * hash_bytes, hash_bytes).copy(key.data(), hash_bytes);
+  return key;
 }
 
-// Sets the fate of a decision.
+// Sets the fate of a decision. An empty reason would take memory if it were set.
 void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double similarity,
             v1::Decision* decision) {
   decision->set_fate(fate);
-  decision->set_reason(std::string(reason));
+  if (!reason.empty()) decision->set_reason(std::string(reason));
   decision->set_leader(leader);
   decision->set_similarity(similarity);
 }
 
 // Returns a share, 0 to 1, as whole steps of 1 / `steps`. A NaN, which would break the order of
 // rank, becomes 0.
-int Steps(double share, int steps) {
-  return share > 0 ? static_cast<int>(std::min(share, 1.0) * steps + 0.5) : 0;
+int16_t Steps(double share, int steps) {
+  return share > 0 ? static_cast<int16_t>(std::min(share, 1.0) * steps + 0.5) : int16_t{0};
 }
 
 // Returns the place of each id's key in the sorted list of keys.
@@ -123,9 +126,8 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
   const v1::RuleResult::Outcome compiles = manifest::GetOutcome(verdict, "compiles");
-  kernel->compiles = compiles == v1::RuleResult::OUTCOME_PASS   ? -1
-                     : compiles == v1::RuleResult::OUTCOME_FAIL ? 1
-                                                                : 0;
+  if (compiles == v1::RuleResult::OUTCOME_PASS) kernel->compiles = -1;
+  if (compiles == v1::RuleResult::OUTCOME_FAIL) kernel->compiles = 1;
 }
 
 // Adds the kernels of a shard; their numbers follow those of the shards before. A holdout's shard
@@ -146,17 +148,15 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.holdout = origin.holdout();
     kernel.tier = origin.tier();
     kernel.source = origin.source();
-    kernel.path = Intern(signatures.paths(i), &paths_);
+    kernel.path = paths_.GetNumber(signatures.paths(i));
     kernel.first_line = signatures.first_lines(i);
     kernel.file = deduplicator::IsFile(signatures, i);
     // A kernel that spans a whole file is not a copy of that file.
-    kernel.exact = Intern(
-        absl::StrCat(signatures.sha256().substr(i * size_t{32}, 32), kernel.file ? "file" : ""),
-        &exact_ids_);
-    kernel.pair = Intern(signatures.pair_sha1().substr(i * size_t{20}, 20), &pair_ids_);
-    kernel.renamed =
-        renamed_ids_.try_emplace(signatures.renamed(i), static_cast<uint32_t>(renamed_ids_.size()))
-            .first->second;
+    auto exact = ReadKey<ExactKey>(signatures.sha256(), i, 32);
+    exact.back() = kernel.file ? 1 : 0;
+    kernel.exact = exact_ids_.GetNumber(exact);
+    kernel.pair = pair_ids_.GetNumber(ReadKey<PairKey>(signatures.pair_sha1(), i, 20));
+    kernel.renamed = renamed_ids_.GetNumber(signatures.renamed(i));
     kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
     kernel.name = signatures.names(i);
     kernel.computation = signatures.computations(i);
@@ -169,11 +169,18 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     Rank(verdict, &kernel);
     AddOrigins(verdict, kernel);
     if (verdict.accepted()) continue;
-    kernel.taint = FindTaint(verdict);
-    kernel.rejection = std::string(job::GravestReason(verdict));
-    kernel.opted_out = kernel.rejection == job::kOptOutReason;
+    kernel.taint = AddReason(FindTaint(verdict));
+    kernel.rejection = AddReason(std::string(job::GravestReason(verdict)));
+    kernel.opted_out = GetReason(kernel.rejection) == job::kOptOutReason;
   }
   return absl::OkStatus();
+}
+
+uint32_t Resolver::AddReason(const std::string& reason) {
+  const auto [place, is_new] =
+      reason_numbers_.try_emplace(reason, static_cast<uint32_t>(reasons_.size()));
+  if (is_new) reasons_.push_back(reason);
+  return place->second;
 }
 
 // Notes where the kernel says that it comes from: it names a source, and is one of its kernels as
@@ -206,7 +213,7 @@ absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
     if (review.flag() == job::kFlagWordOverlap) kernel.word_overlap = 0;
   } else if (kernel.accepted) {
     kernel.accepted = false;
-    kernel.rejection = absl::StrCat("review:", review.flag());
+    kernel.rejection = AddReason(absl::StrCat("review:", review.flag()));
   }
   return absl::OkStatus();
 }
@@ -261,9 +268,9 @@ absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
 // Makes an index without kernels. by_near_elsewhere is off: a leader is the only one of its group.
 Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
-  return {std::vector<uint32_t>(exact_ids_.size(), kNone),
-          std::vector<uint32_t>(pair_ids_.size(), kNone),
-          std::vector<uint32_t>(renamed_ids_.size(), kNone),
+  return {std::vector<uint32_t>(exact_ids_.count(), kNone),
+          std::vector<uint32_t>(pair_ids_.count(), kNone),
+          std::vector<uint32_t>(renamed_ids_.count(), kNone),
           none,
           none,
           {}};
@@ -392,10 +399,12 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   }
   const auto withheld = withheld_.find(number);
   if (withheld != withheld_.end()) {
-    return Decide(v1::FATE_REJECTED, kernel.rejection, withheld->second.of,
+    return Decide(v1::FATE_REJECTED, GetReason(kernel.rejection), withheld->second.of,
                   withheld->second.similarity, decision);
   }
-  if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
+  if (!kernel.accepted) {
+    return Decide(v1::FATE_REJECTED, GetReason(kernel.rejection), number, 1, decision);
+  }
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
   for (const v1::Contamination& match : decision->contamination()) {
     // For a launcher, the exporter omits its text (manifest::WithholdsLauncher) and keeps the
@@ -415,7 +424,7 @@ void Resolver::RejectHolders(v1::Clusters* clusters) const {
         clusters->decisions(static_cast<int>(i)).fate() == v1::FATE_CONTAMINATED;
     const std::string taint = contaminated            ? std::string("contaminated")
                               : withheld_.contains(i) ? std::string(job::kOptOutReason)
-                                                      : kernels_[i].taint;
+                                                      : GetReason(kernels_[i].taint);
     if (!taint.empty()) taints.emplace(std::make_pair(kernels_[i].source, kernels_[i].path), taint);
   }
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
@@ -448,7 +457,12 @@ void Resolver::Build() {
   versions_.Build();
   structural_.Build();
   contaminations_.Build();
-  path_places_ = SortedPlaces(paths_);
+  path_places_ = SortedPlaces(paths_.numbers());
+  // The keys take more than all else, and only their numbers are needed from now on.
+  exact_ids_.Clear();
+  pair_ids_.Clear();
+  renamed_ids_.Clear();
+  paths_.Clear();
   FindNamed();
 }
 
@@ -461,7 +475,7 @@ bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
   });
   if (first.number == kNone) return false;
   kernels_[number].accepted = false;
-  kernels_[number].rejection = job::kOptOutReason;
+  kernels_[number].rejection = AddReason(std::string(job::kOptOutReason));
   withheld_[number] = {first.number, first.similarity};
   return true;
 }
@@ -492,7 +506,7 @@ void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opte
   Candidate& kernel = kernels_[number];
   if (kernel.opted_out || withheld_.contains(number)) return;
   kernel.accepted = false;
-  kernel.rejection = absl::StrCat(job::kOptOutReason, ":", text);
+  kernel.rejection = AddReason(absl::StrCat(job::kOptOutReason, ":", text));
   const auto copy = withheld_.find(opted_out);
   withheld_[number] = copy == withheld_.end() ? Withheld{opted_out, 1} : copy->second;
 }

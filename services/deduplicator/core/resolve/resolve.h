@@ -21,8 +21,28 @@
 
 namespace kernelmill::deduplicator {
 
+// Numbers keys by first use, from 0. Not thread-safe.
+template <typename Key>
+class KeyNumbers {
+ public:
+  uint32_t GetNumber(const Key& key) {
+    const auto [place, is_new] = numbers_.try_emplace(key, count_);
+    count_ += is_new;
+    return place->second;
+  }
+  // The number of keys, also after Clear.
+  uint32_t count() const { return count_; }
+  const absl::flat_hash_map<Key, uint32_t>& numbers() const { return numbers_; }
+  // Frees the keys, once all are numbered.
+  void Clear() { numbers_ = {}; }
+
+ private:
+  absl::flat_hash_map<Key, uint32_t> numbers_;
+  uint32_t count_ = 0;
+};
+
 // Decides the fate of every kernel of a job. Add all shards in order, then all pairs in any order,
-// then resolve once. It holds about a hundred bytes per kernel and no shingles. Not thread-safe.
+// then resolve once. It holds some 300 bytes per kernel and no shingles. Not thread-safe.
 // The first fate that applies:
 //
 // clang-format off
@@ -88,10 +108,10 @@ class Resolver {
     bool for_vendor = false;  // written for one vendor's hardware
     bool adapted = false;     // its file says that it was adapted from elsewhere
     bool aside = false;       // a test, an example or the like
-    int certainty = 0;        // of the licence, in tenths
+    int8_t compiles = 0;      // -1: it does; 1: no compiler accepts it; 0: unknown
+    int16_t certainty = 0;    // of the licence, in tenths
+    int16_t quality = 0;      // thousandths
     int tier = 0;
-    int compiles = 0;  // -1: it does; 1: no compiler accepts it; 0: unknown
-    int quality = 0;   // thousandths
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;
@@ -102,9 +122,10 @@ class Resolver {
     uint32_t exact = 0;
     uint32_t pair = 0;
     uint32_t renamed = 0;
+    // Reasons, by GetReason; taint: the one for which its whole file is rejected too.
+    uint32_t rejection = 0;
+    uint32_t taint = 0;
     double word_overlap = 0;
-    std::string rejection;
-    std::string taint;  // the reason for which its whole file is rejected too
   };
   struct Match {
     uint32_t number;
@@ -122,7 +143,12 @@ class Resolver {
     // The first kernel of another source than by_near's. Empty if the caller does not need it.
     std::vector<uint32_t> by_near_elsewhere;
   };
-  using Ids = absl::flat_hash_map<std::string, uint32_t>;
+  using ExactKey = std::array<char, 33>;  // a SHA-256, and whether it is a whole file's
+  using PairKey = std::array<char, 20>;   // a SHA-1
+
+  // Kernels share few reasons, so each is kept once. 0 is the empty one.
+  uint32_t AddReason(const std::string& reason);
+  const std::string& GetReason(uint32_t reason) const { return reasons_[reason]; }
 
   static void Rank(const v1::Verdict& verdict, Candidate* kernel);
   void AddOrigins(const v1::Verdict& verdict, const Candidate& kernel);
@@ -165,10 +191,13 @@ class Resolver {
   // The origins that kernels say they come from, with the kernels' names.
   std::set<std::pair<std::string, uint64_t>> origins_;
   std::vector<uint32_t> path_places_;  // by path the place among all paths
-  Ids exact_ids_;
-  Ids pair_ids_;
-  absl::flat_hash_map<uint64_t, uint32_t> renamed_ids_;
-  Ids paths_;
+  // Empty after Build().
+  KeyNumbers<ExactKey> exact_ids_;
+  KeyNumbers<PairKey> pair_ids_;
+  KeyNumbers<uint64_t> renamed_ids_;
+  KeyNumbers<std::string> paths_;
+  std::vector<std::string> reasons_ = {""};
+  absl::flat_hash_map<std::string, uint32_t> reason_numbers_ = {{"", 0}};
   SimilarityGraph near_;
   SimilarityGraph versions_;  // its groups are those of near_
   SimilarityGraph structural_;
