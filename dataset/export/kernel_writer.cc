@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/job/csv.h"
 #include "common/manifest/ledger.h"
@@ -122,21 +121,25 @@ absl::StatusOr<std::unique_ptr<KernelWriter>> KernelWriter::Create(cas::BlobStor
                                                                    const std::string& dir,
                                                                    const KernelSinks& sinks,
                                                                    int threads) {
-  ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
   ASSIGN_OR_RETURN(FileWriter fim_csv, FileWriter::Create(absl::StrCat(dir, "/", kFimFile)));
   RETURN_IF_ERROR(fim_csv.Append(
       job::CsvRow({"prompt", "completion", "id", "license", "weight", "category", "split"})));
   ASSIGN_OR_RETURN(FileWriter functions,
                    FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
   RETURN_IF_ERROR(functions.Append("["));
-  return std::unique_ptr<KernelWriter>(
-      new KernelWriter(store, index, sinks, threads,
-                       {std::move(temp_file), std::move(fim_csv), std::move(functions)}));
+  return std::unique_ptr<KernelWriter>(new KernelWriter(
+      store, index, dir, sinks, threads, {std::move(fim_csv), std::move(functions)}));
 }
 
-KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index,
+KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index, std::string dir,
                            const KernelSinks& sinks, int threads, Files files)
-    : store_(store), index_(index), sinks_(sinks), threads_(threads), files_(std::move(files)) {
+    : store_(store),
+      index_(index),
+      dir_(std::move(dir)),
+      sinks_(sinks),
+      files_(std::move(files)),
+      queue_(threads, 2 * static_cast<size_t>(threads),
+             [this](const RenderedKernels& rendered) { return Write(rendered); }) {
   // Tokens are counted only where a mix needs them: tokenizing costs more than making the row.
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     count_tokens_[file] = sinks_.mix->DrawsFrom(kConfigs[file]);
@@ -232,9 +235,17 @@ absl::Status KernelWriter::KeepReferences(const manifest::ShardView& view) {
 }
 
 absl::Status KernelWriter::Spill(uint32_t number, const std::string& record) {
-  ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(record));
-  spilled_[number].push_back(extent);
+  ASSIGN_OR_RETURN(const TempFile::Extent extent, AppendToFile(record));
+  rows_->spilled[number].push_back(extent);
   return absl::OkStatus();
+}
+
+// Most sources are small and need no file.
+absl::StatusOr<TempFile::Extent> KernelWriter::AppendToFile(const std::string& records) {
+  if (!rows_->file.has_value()) {
+    ASSIGN_OR_RETURN(rows_->file, TempFile::Create(dir_));
+  }
+  return rows_->file->Append(records);
 }
 
 // Keeps the records of a kernel until its source ends: in memory up to kHeldBytes, then in the
@@ -250,42 +261,36 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
     waiting.tokens = std::make_unique<RowTokenCounts>(std::move(rows.tokens));
   }
   // The first records of a source stay in memory, so that a small source writes no temporary file.
-  if (held_bytes_ + rows.records.size() > kHeldBytes) {
-    ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(rows.records));
+  if (rows_->held_bytes + rows.records.size() > kHeldBytes) {
+    ASSIGN_OR_RETURN(const TempFile::Extent extent, AppendToFile(rows.records));
     waiting.offset = extent.offset;
   } else {
-    held_bytes_ += rows.records.size();
-    waiting.held = static_cast<uint32_t>(held_.size());
-    held_.push_back(std::move(rows.records));
+    rows_->held_bytes += rows.records.size();
+    waiting.held = static_cast<uint32_t>(rows_->held.size());
+    rows_->held.push_back(std::move(rows.records));
   }
   waiting.instruct = std::move(rows.instruct);
   for (const NotAsked& one : rows.not_asked) sinks_.conversations->Count(one);
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
-  waiting_.push_back(std::move(waiting));
+  rows_->kernels.push_back(std::move(waiting));
   return absl::OkStatus();
 }
 
-// Sorts the kernels into the order of the export, counts them in it, and renders and writes them in
-// blocks. Blocks are cut by bytes and not by threads, and written in order, so the files are the
-// same for any number of threads.
+// Sorts the kernels into the order of the export, counts them in it, and has them rendered and
+// written in blocks. Blocks are cut by bytes and not by threads, and written in order, so the files
+// are the same for any number of threads.
 absl::Status KernelWriter::EndSource() {
-  std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
-    return index_.Before(a.number, b.number);
-  });
-  for (Waiting& kernel : waiting_) Count(kernel);
-  RETURN_IF_ERROR(files_.waiting.Flush());
-  const std::vector<Block> blocks = CutBlocks();
-  RETURN_IF_ERROR(InOrder<RenderedKernels>(
-      threads_, blocks.size(), 2 * static_cast<size_t>(threads_),
-      [&](size_t i) { return Render(blocks[i]); },
-      [&](size_t, const RenderedKernels& rendered) { return Write(rendered); }));
-  waiting_.clear();
-  held_.clear();
-  held_bytes_ = 0;
-  spilled_.clear();
+  std::sort(
+      rows_->kernels.begin(), rows_->kernels.end(),
+      [this](const Waiting& a, const Waiting& b) { return index_.Before(a.number, b.number); });
+  for (Waiting& kernel : rows_->kernels) Count(kernel);
+  if (rows_->file.has_value()) RETURN_IF_ERROR(rows_->file->Flush());
+  for (const Block& block : CutBlocks()) {
+    RETURN_IF_ERROR(queue_.Push([rows = rows_, block] { return Render(*rows, block); }));
+  }
+  rows_ = std::make_shared<SourceRows>();
   RETURN_IF_ERROR(sinks_.notices->EndSource());
-  RETURN_IF_ERROR(sinks_.pairs->EndSource());
-  return files_.waiting.Clear();
+  return sinks_.pairs->EndSource();
 }
 
 // The first of equal examples, in the order of the export, is kept. examples_ lives over all
@@ -320,46 +325,46 @@ void KernelWriter::CountConversations(Waiting& kernel) {
 std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
   std::vector<Block> blocks;
   size_t bytes = kBlockBytes;  // the size of the last block; at first no block is open
-  for (size_t i = 0; i < waiting_.size(); ++i) {
+  for (size_t i = 0; i < rows_->kernels.size(); ++i) {
     if (bytes >= kBlockBytes) {
       blocks.push_back({i, i});
       bytes = 0;
     }
     blocks.back().end = i + 1;
-    bytes += waiting_[i].size;
-    const auto spilled = spilled_.find(waiting_[i].number);
-    if (spilled == spilled_.end()) continue;
+    bytes += rows_->kernels[i].size;
+    const auto spilled = rows_->spilled.find(rows_->kernels[i].number);
+    if (spilled == rows_->spilled.end()) continue;
     for (const TempFile::Extent& extent : spilled->second)
       bytes += static_cast<size_t>(extent.size);
   }
   return blocks;
 }
 
-// Runs on many threads: it only reads, and reads of the temporary file name their place.
-absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
+// Runs on many threads. A kernel is in one block only, so its records are freed here.
+absl::StatusOr<RenderedKernels> KernelWriter::Render(SourceRows& rows, const Block& block) {
   RenderedKernels rendered;
   KernelRenderer renderer;
   for (size_t i = block.begin; i < block.end; ++i) {
-    const Waiting& kernel = waiting_[i];
+    const Waiting& kernel = rows.kernels[i];
     if (kernel.held != Waiting::kSpilled) {
-      RETURN_IF_ERROR(renderer.Add(held_[kernel.held], kernel.repeated, &rendered));
+      const std::string records = std::move(rows.held[kernel.held]);
+      RETURN_IF_ERROR(renderer.Add(records, kernel.repeated, &rendered));
     } else {
-      ASSIGN_OR_RETURN(const std::string records,
-                       files_.waiting.Read({kernel.offset, kernel.size}));
+      ASSIGN_OR_RETURN(const std::string records, rows.file->Read({kernel.offset, kernel.size}));
       RETURN_IF_ERROR(renderer.Add(records, kernel.repeated, &rendered));
     }
-    const auto spilled = spilled_.find(kernel.number);
-    if (spilled == spilled_.end()) continue;
+    const auto spilled = rows.spilled.find(kernel.number);
+    if (spilled == rows.spilled.end()) continue;
     for (const TempFile::Extent& extent : spilled->second) {
-      ASSIGN_OR_RETURN(const std::string record, files_.waiting.Read(extent));
+      ASSIGN_OR_RETURN(const std::string record, rows.file->Read(extent));
       RETURN_IF_ERROR(renderer.Add(record, kernel.repeated, &rendered));
     }
   }
   return rendered;
 }
 
-// triton_functions.json is one list: every element comes with a comma before it, which the first
-// one loses.
+// Runs on the queue's thread that takes. triton_functions.json is one list: every element comes
+// with a comma before it, which the first one loses.
 absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     RETURN_IF_ERROR(sinks_.tables->Append(RowType(file), rendered.rows[file]));
@@ -374,6 +379,7 @@ absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
 // An empty list is written as [] and a newline.
 absl::Status KernelWriter::Close() {
   RETURN_IF_ERROR(EndSource());
+  RETURN_IF_ERROR(queue_.Drain());
   RETURN_IF_ERROR(files_.functions.Append(first_function_ ? "]\n" : "\n]\n"));
   RETURN_IF_ERROR(files_.functions.Close());
   return files_.fim_csv.Close();

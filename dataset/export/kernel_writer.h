@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/in_order_queue.h"
 #include "common/cas/blob_store.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/conversation_filter.h"
@@ -44,8 +46,10 @@ struct KernelSinks {
 //
 // The basic idea: a shard's kernels become messages where the shard is prepared, on many threads.
 // The messages wait, serialized, until their source ends: the first kHeldBytes of them in memory,
-// the others in a temporary file. Then they are put in their order, by path and line, rendered in
-// blocks on the threads, and written. Not thread-safe, except PrepareShard.
+// the others in a temporary file. Then they are put in their order, by path and line, and pushed in
+// blocks into a queue, whose threads render and write them while the next source is visited. So
+// rows of many small sources are made as fast as those of a large one. Not thread-safe, except
+// PrepareShard.
 class KernelWriter final : public manifest::DatasetVisitor {
  public:
   static constexpr size_t kHeldBytes = 64 << 20;
@@ -88,7 +92,15 @@ class KernelWriter final : public manifest::DatasetVisitor {
     std::vector<InstructKey> instruct;
     std::unique_ptr<RowTokenCounts> tokens;  // if a mix may draw the rows
   };
-  // Kernels that are rendered as one piece of work: waiting_[begin, end).
+  // The kernels of a source. Once it has ended, threads render its blocks; the last one frees it.
+  struct SourceRows {
+    std::deque<Waiting> kernels;    // grows without a second copy of itself
+    std::vector<std::string> held;  // records
+    size_t held_bytes = 0;          // the size of these
+    absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> spilled;  // by kernel
+    std::optional<TempFile> file;  // the records that are spilled
+  };
+  // Kernels that are rendered as one piece of work: kernels[begin, end).
   struct Block {
     size_t begin = 0;
     size_t end = 0;
@@ -96,13 +108,12 @@ class KernelWriter final : public manifest::DatasetVisitor {
 
   // The files that it writes itself.
   struct Files {
-    TempFile waiting;  // the records that are spilled
     FileWriter fim_csv;
     FileWriter functions;
   };
 
-  KernelWriter(cas::BlobStore& store, const DatasetIndex& index, const KernelSinks& sinks,
-               int threads, Files files);
+  KernelWriter(cas::BlobStore& store, const DatasetIndex& index, std::string dir,
+               const KernelSinks& sinks, int threads, Files files);
 
   absl::Status EndSource();
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
@@ -112,27 +123,26 @@ class KernelWriter final : public manifest::DatasetVisitor {
   absl::Status KeepReferences(const manifest::ShardView& view);
   // Lets a record of the kernel wait in the temporary file.
   absl::Status Spill(uint32_t number, const std::string& record);
+  absl::StatusOr<TempFile::Extent> AppendToFile(const std::string& records);
   // Counts a kernel once all of the source wait, in their order.
   void Count(Waiting& kernel);
   void CountConversations(Waiting& kernel);
   std::vector<Block> CutBlocks() const;
-  absl::StatusOr<RenderedKernels> Render(const Block& block) const;
+  static absl::StatusOr<RenderedKernels> Render(SourceRows& rows, const Block& block);
   absl::Status Write(const RenderedKernels& rendered);
 
   cas::BlobStore& store_;
   const DatasetIndex& index_;
+  const std::string dir_;
   const KernelSinks sinks_;
-  const int threads_;
   Files files_;
   bool first_function_ = true;
   RowTokens count_tokens_;
-  std::deque<Waiting> waiting_;    // those of the source; grows without a second copy of itself
-  std::vector<std::string> held_;  // records
-  size_t held_bytes_ = 0;          // the size of these
-  absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> spilled_;  // by kernel
+  std::shared_ptr<SourceRows> rows_ = std::make_shared<SourceRows>();  // of the source
   absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
   FimCounts fim_;
   std::map<std::string, int64_t> references_;
+  InOrderQueue<RenderedKernels> queue_;  // last, since its threads use the others
 };
 
 }  // namespace kernelmill::dataset

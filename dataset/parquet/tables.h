@@ -87,7 +87,8 @@ class RenderedRows {
 // memory are 16 bytes for each run of rows of a split, and while Parquet is written some four row
 // groups for each thread.
 //
-// Not thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+// Not thread-safe, except that threads may append to different tables. RESOURCE_EXHAUSTED: the disk
+// is full.
 class TableWriter {
  public:
   // Creates the files of lines in `dir`. The schemas must outlive it.
