@@ -32,7 +32,7 @@ namespace {
 
 // Returns the kind of what was missing. It drops parameters' names: there are too many.
 std::string MissingKind(absl::string_view missing) {
-  for (const absl::string_view kind : {"type", "constexpr"}) {
+  for (const absl::string_view kind : {"type", "constexpr", "template"}) {
     if (absl::StartsWith(missing, kind) && missing.substr(kind.size(), 1) == ":") {
       return std::string(kind);
     }
@@ -267,6 +267,7 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
   if (verdict.has_compiled()) {
     CountCompiled(verdict, kept, compile_);
     CountCompiled(verdict, kept, compile_by_repository_[origin.repository]);
+    CountCompiled(verdict, kept, compile_by_language_[kernel.dsl()]);
   }
   AddTo(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
   // Sizes and distributions are those of kept kernels.
@@ -295,6 +296,7 @@ void Analysis::Add(const Analysis& more) {
   AddTo(more.checks_by_category_, checks_by_category_);
   AddTo(more.compile_, compile_);
   AddTo(more.compile_by_repository_, compile_by_repository_);
+  AddTo(more.compile_by_language_, compile_by_language_);
   AddTo(more.files_by_category_, files_by_category_);
   AddTo(more.files_by_repository_, files_by_repository_);
   AddTo(more.licenses_by_category_, licenses_by_category_);
@@ -410,16 +412,22 @@ Json CompileTallyJson(const Analysis::CompileTally& tally) {
   return {{"found", CompileCountsJson(tally.found)}, {"kept", CompileCountsJson(tally.kept)}};
 }
 
+Json CompileTalliesJson(const std::map<std::string, Analysis::CompileTally>& tallies) {
+  Json list = Json::array();
+  for (const auto& [name, tally] : tallies) {
+    Json row = CompileTallyJson(tally);
+    row["name"] = Text(name);
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 // Returns null if the job does not compile.
 Json CompileJson(const Analysis& analysis) {
   if (analysis.compile_by_repository().empty()) return nullptr;
   Json json = CompileTallyJson(analysis.compile());
-  json["by_repository"] = Json::array();
-  for (const auto& [repository, tally] : analysis.compile_by_repository()) {
-    Json row = CompileTallyJson(tally);
-    row["name"] = Text(repository);
-    json["by_repository"].push_back(std::move(row));
-  }
+  json["by_language"] = CompileTalliesJson(analysis.compile_by_language());
+  json["by_repository"] = CompileTalliesJson(analysis.compile_by_repository());
   return json;
 }
 
@@ -472,7 +480,8 @@ Json AnalysisJson(absl::string_view name, absl::string_view dataset, const Analy
 
 namespace {
 
-constexpr size_t kMaxRows = 60;  // in a table by word; ANALYSIS.json has all
+constexpr size_t kMaxReasons = 5;  // for each language
+constexpr size_t kMaxRows = 60;    // in a table by word; ANALYSIS.json has all
 
 // Formats a number as 12,345.
 std::string Count(int64_t number) {
@@ -576,8 +585,8 @@ std::string TargetTable(const Json& targets) {
   return table.text();
 }
 
-// Makes tables of the reasons why kernels do not compile, over all compilers and targets.
-std::string ReasonTable(const Json& counts) {
+// Counts why kernels do not compile, over all compilers and targets.
+std::map<std::string, int64_t> CountReasons(const Json& counts) {
   std::map<std::string, int64_t> reasons;
   for (const Json& target : counts["targets"]) {
     for (const Json& error : target["errors"]) {
@@ -587,8 +596,20 @@ std::string ReasonTable(const Json& counts) {
       reasons["unknown: " + missing["name"].get<std::string>()] += missing["count"].get<int64_t>();
     }
   }
+  return reasons;
+}
+
+int64_t CountUntried(const Json& counts) {
+  int64_t untried = 0;
+  for (const Json& reason : counts["not_attempted"]) untried += reason["count"].get<int64_t>();
+  return untried;
+}
+
+std::string ReasonTable(const Json& counts) {
   Table table({"why not", "results"});
-  for (const auto& [reason, count] : reasons) table.Add({MarkdownCell(reason), Count(count)});
+  for (const auto& [reason, count] : CountReasons(counts)) {
+    table.Add({MarkdownCell(reason), Count(count)});
+  }
   Table untried({"not tried", "kernels"});
   for (const Json& reason : counts["not_attempted"]) {
     untried.Add({MarkdownCell(reason["name"].get<std::string>()), Count(reason["count"])});
@@ -604,10 +625,8 @@ std::string CompileTable(const Json& repositories) {
     if (++rows > kMaxRows) break;
     const Json& found = repository["found"];
     const Json& kept = repository["kept"];
-    int64_t untried = 0;
-    for (const Json& reason : found["not_attempted"]) untried += reason["count"].get<int64_t>();
     table.Add({MarkdownCell(repository["name"].get<std::string>()), Count(found["compiles"]),
-               Count(found["fails"]), Count(found["unknown"]), Count(untried),
+               Count(found["fails"]), Count(found["unknown"]), Count(CountUntried(found)),
                Count(kept["compiles"])});
   }
   std::string text = table.text();
@@ -617,12 +636,43 @@ std::string CompileTable(const Json& repositories) {
   return text;
 }
 
-// Joins the tables about compilers: by target, by reason, by repository.
+// Names the most frequent reasons why kernels have no good result, those that no compiler was asked
+// about included.
+std::string NameReasons(const Json& counts) {
+  std::vector<std::pair<std::string, int64_t>> reasons;
+  for (const auto& reason : CountReasons(counts)) reasons.push_back(reason);
+  for (const Json& reason : counts["not_attempted"]) {
+    reasons.emplace_back(absl::StrCat("not tried: ", reason["name"].get<std::string>()),
+                         reason["count"].get<int64_t>());
+  }
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (reasons.size() > kMaxReasons) reasons.resize(kMaxReasons);
+  return absl::StrJoin(reasons, ", ", [](std::string* out, const auto& reason) {
+    absl::StrAppend(out, MarkdownCell(reason.first), " ", Count(reason.second));
+  });
+}
+
+// Makes a table of the kept kernels by language.
+std::string LanguageTable(const Json& languages) {
+  Table table({"language, kept", "kernels", "tried", "ok", "error", "unknown", "why not"});
+  for (const Json& language : languages) {
+    const Json& kept = language["kept"];
+    const int64_t tried = kept["compiles"].get<int64_t>() + kept["fails"].get<int64_t>() +
+                          kept["unknown"].get<int64_t>();
+    table.Add({MarkdownCell(language["name"].get<std::string>()), Count(tried + CountUntried(kept)),
+               Count(tried), Count(kept["compiles"]), Count(kept["fails"]), Count(kept["unknown"]),
+               NameReasons(kept)});
+  }
+  return table.text();
+}
+
+// Joins the tables about compilers: by target, by reason, by language, by repository.
 std::string CompileText(const Json& compile) {
   return absl::StrCat(
       "Kernels found, kept or not. Unknown: what a kernel is called with could not be told.\n\n",
       TargetTable(compile["found"]["targets"]), "\n", ReasonTable(compile["found"]), "\n",
-      CompileTable(compile["by_repository"]));
+      LanguageTable(compile["by_language"]), "\n", CompileTable(compile["by_repository"]));
 }
 
 // All shares are of the kernels found.

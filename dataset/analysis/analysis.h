@@ -112,6 +112,9 @@ class Analysis {
   const std::map<std::string, CompileTally>& compile_by_repository() const {
     return compile_by_repository_;
   }
+  const std::map<std::string, CompileTally>& compile_by_language() const {
+    return compile_by_language_;
+  }
 
   const std::map<std::string, FileTally>& files_by_category() const { return files_by_category_; }
   const std::map<std::string, FileTally>& files_by_repository() const {
@@ -137,6 +140,7 @@ class Analysis {
   std::map<std::string, Checks> checks_by_category_;
   CompileTally compile_;
   std::map<std::string, CompileTally> compile_by_repository_;
+  std::map<std::string, CompileTally> compile_by_language_;
   std::map<std::string, FileTally> files_by_category_;
   std::map<std::string, FileTally> files_by_repository_;
   std::map<std::string, Tallies> licenses_by_category_;

@@ -82,8 +82,11 @@ TEST(CompileCounts, SumsAreThoseOfAll) {
   EXPECT_EQ(CompileCountsJson(first), CompileCountsJson(all));
 }
 
-TEST(CompileCounts, TheAnalysisHasThemByRepositoryAndOfAJobThatCompilesAlone) {
+TEST(CompileCounts, TheAnalysisHasThemByLanguageAndRepositoryOfAJobThatCompiles) {
   v1::Kernel kernel;
+  kernel.set_dsl(dsl::kTriton);
+  v1::Kernel cuda;
+  cuda.set_dsl(dsl::kCuda);
   v1::Decision kept;
   kept.set_fate(v1::FATE_KEPT);
   v1::Decision rejected;
@@ -97,15 +100,23 @@ TEST(CompileCounts, TheAnalysisHasThemByRepositoryAndOfAJobThatCompilesAlone) {
   analysis.AddKernel({"a", "c", 1}, kernel, Compiles(), kept);
   analysis.AddKernel({"a", "c", 1}, kernel, Fails(), rejected);
   more.AddKernel({"b|c", "c", 1}, kernel, Unknown("type:x"), kept);
+  more.AddKernel({"b|c", "c", 1}, cuda, Unknown("template:T"), kept);
+  more.AddKernel({"b|c", "c", 1}, cuda, Untried(), kept);
+  more.AddKernel({"b|c", "c", 1}, cuda, Untried(), kept);
   analysis.Add(more);
   const Json json = AnalysisJson("n", "d", analysis);
   EXPECT_EQ(json["compile"]["found"]["fails"], 1);
   EXPECT_EQ(json["compile"]["kept"]["fails"], 0);
-  EXPECT_EQ(json["compile"]["by_repository"][1]["found"]["unknown"], 1);
+  EXPECT_EQ(json["compile"]["by_language"][0]["name"], "cuda");
+  EXPECT_EQ(json["compile"]["by_language"][0]["kept"]["unknown"], 1);
+  EXPECT_EQ(json["compile"]["by_repository"][1]["found"]["unknown"], 2);
   const std::string page = AnalysisMarkdown(json);
-  EXPECT_THAT(page, HasSubstr("| new, cuda:90 | 1 | 1 | 1 | 33.3 % | 50.0 % |"));
+  EXPECT_THAT(page, HasSubstr("| new, cuda:90 | 1 | 1 | 2 | 25.0 % | 50.0 % |"));
   EXPECT_THAT(page, HasSubstr("| error: frontend | 1 |"));
   EXPECT_THAT(page, HasSubstr("| a | 1 | 1 | 0 | 0 | 1 |"));
+  EXPECT_THAT(page, HasSubstr("| cuda | 3 | 1 | 0 | 0 | 1 | "
+                              "not tried: dsl:cuda 2, unknown: template 1 |"));
+  EXPECT_THAT(page, HasSubstr("| triton | 2 | 2 | 1 | 0 | 1 | unknown: type 1 |"));
 }
 
 }  // namespace
