@@ -107,8 +107,13 @@ constexpr string_view kVariants[] = {
 };
 constexpr string_view kChips[] = {"cdna", "gfx", "rdna", "sm"};
 
-// Words that say how the input is laid out. They count wherever a path has them.
-constexpr string_view kLayouts[] = {"jagged", "ragged", "sparse", "varlen"};
+// Words that say how the input is laid out, or how precise it is. They count wherever a path has
+// them.
+constexpr string_view kInputs[] = {"fp4",   "fp8",   "int4",   "int8",   "jagged", "mxfp4",
+                                   "mxfp8", "nvfp4", "ragged", "sparse", "varlen"};
+
+// Words that say of code that it is a test.
+constexpr string_view kTests[] = {"test", "tests"};
 
 // Words of parameters' names that say how a value is passed and not what it is.
 constexpr string_view kPassing[] = {"d", "n", "num", "p", "pointer", "ptr", "size", "stride"};
@@ -455,6 +460,10 @@ KernelWords ReadWords(const v1::Kernel& kernel) {
   words.file = IdentifierWords(file.substr(0, file.find('.')));
   words.folders = IdentifierWords(path.substr(0, path.size() - file.size()));
   words.launcher = IdentifierWords(kernel.launcher().qualname());
+  for (const auto* around : {&words.scope, &words.file, &words.folders, &words.launcher}) {
+    words.in_test |= std::any_of(around->begin(), around->end(),
+                                 [](const std::string& word) { return IsIn(kTests, word); });
+  }
   for (const v1::Tag& tag : kernel.tags()) {
     if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
     words.tags.push_back({tag.name(), tag.rule(), !IsOfCode(tag)});
@@ -474,6 +483,7 @@ KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies
   traits.number = number;
   traits.dsl = words.dsl;
   traits.launched = words.launched;
+  traits.in_test = words.in_test;
   traits.name = Interned(words.name, vocabularies.raw);
   traits.marks = FindMarks(words.name);
   traits.tests = words.tests;
@@ -574,7 +584,7 @@ bool NamesExplainEachOther(const Vocabularies& vocabularies, const KernelTraits&
     Numbers rest = shared.size() < kTellingWords ? United(named.name, named.file) : named.name;
     rest = WithoutDirection(vocabularies.words, std::move(rest));
     for (const uint32_t word : named.path) {
-      if (IsIn(kLayouts, vocabularies.words.GetWord(word))) rest.push_back(word);
+      if (IsIn(kInputs, vocabularies.words.GetWord(word))) rest.push_back(word);
     }
     SortOnce(rest);
     for (const Numbers* words :

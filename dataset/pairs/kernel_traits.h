@@ -75,6 +75,7 @@ struct KernelWords {
   };
   std::string dsl;
   bool launched = false;  // as KernelTraits.launched
+  bool in_test = false;   // as KernelTraits.in_test
   std::vector<std::string> name;
   std::vector<std::string> scope;    // the classes and functions around it
   std::vector<std::string> file;     // its file's name
@@ -105,6 +106,8 @@ struct KernelTraits {
   // True for a launched kernel that is more than a wrapper. Only these get partners, and only these
   // count for the weights of words.
   bool launched = false;
+  // True if a folder, the file's name or a function around it says "test".
+  bool in_test = false;
   bool backward = false;
   Numbers name;       // its name, and if that says nothing, what is around it
   Numbers operation;  // its name and what is around it, in their order
@@ -172,8 +175,8 @@ PairScore Score(const Vocabularies& vocabularies, const KernelTraits& a, const K
 // Returns true if every word of each kernel's name is somewhere at the other one, and if the names
 // share a single word or none, those of its file's name too: a word that the other lacks (quant,
 // gather) is mostly another operation. The same holds for words of the path about the input's
-// layout (varlen). Names with different digits, or with different letters or versions if both have
-// some (chunk_h, chunk_o), do not explain each other.
+// layout or precision (varlen, fp8). Names with different digits, or with different letters or
+// versions if both have some (chunk_h, chunk_o), do not explain each other.
 bool NamesExplainEachOther(const Vocabularies& vocabularies, const KernelTraits& a,
                            const KernelTraits& b);
 

@@ -92,7 +92,9 @@ ParallelMatcher::Kernels ParallelMatcher::FindComparable(const KernelTraits& tra
 }
 
 // A match by names needs either a high likeness, or a lower one with two shared words that are not
-// of direction: one shared word such as "norm" is a coincidence.
+// of direction: one shared word such as "norm" is a coincidence. It is one too if both the paths
+// and the launchers differ, however alike the names are. Tests of a compiler call kernels by the
+// feature that they use: two of them need a shared operation.
 bool ParallelMatcher::Matches(const Match& match) const {
   if (match.score.total < kThreshold || match.score.names < kNamesThreshold) return false;
   const KernelTraits& a = traits_[match.a];
@@ -100,7 +102,11 @@ bool ParallelMatcher::Matches(const Match& match) const {
   const std::vector<std::string> shared =
       SharedTexts(vocabularies_.words, AllWords(a), AllWords(b));
   const auto telling = shared.size() - std::count_if(shared.begin(), shared.end(), IsDirectionWord);
-  return telling > (match.score.names >= kSingleWordThreshold ? 0 : 1);
+  if (telling <= (match.score.names >= kSingleWordThreshold ? 0 : 1)) return false;
+  if (match.score.tests > 0) return true;
+  if (a.in_test && b.in_test && Shared(a.tags, b.tags).empty()) return false;
+  const int around = std::max(match.score.path, match.score.launcher);
+  return telling > 1 || around < 0 || around >= kAroundThreshold;
 }
 
 // Returns the best matches of a kernel, and raises the best score of each kernel met.

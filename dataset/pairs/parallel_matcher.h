@@ -41,11 +41,12 @@ class ParallelMatcher {
   // Returns true if the first kernel, by number, comes before the second.
   using Order = std::function<bool(uint32_t, uint32_t)>;
 
-  // The lowest scores of a pair, in thousandths: the total, that of the names, and that of the
-  // names if these share a single word.
+  // The lowest scores of a pair, in thousandths: the total, that of the names, and if these share a
+  // single word, that of the names and that of the paths or the launchers, if either is known.
   static constexpr int kThreshold = 650;
   static constexpr int kNamesThreshold = 500;
   static constexpr int kSingleWordThreshold = 800;
+  static constexpr int kAroundThreshold = 500;
   // The lowest score in percent of the best score of either kernel.
   static constexpr int kNearBest = 95;
   static constexpr int kMaxPairs = 3;  // for each kernel and each other language

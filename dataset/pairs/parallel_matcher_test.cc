@@ -185,6 +185,54 @@ TEST(ParallelMatcher, AnInputOfAnotherLayoutIsAnotherOperation) {
               ElementsAre("4-5"));
 }
 
+TEST(ParallelMatcher, AFolderOfAnotherPrecisionIsAnotherOperation) {
+  EXPECT_THAT(Pairs(Prepared({
+                  {kCuda, "moe_gather_rows", "csrc/moe_gather.cu", "", ""},
+                  {kTriton, "moe_gather_rows", "fp8/moe_gather.py", "", ""},
+                  {kCuda, "pool_rows_int8", "csrc/pool.cu", "", ""},
+                  {kTriton, "pool_rows", "int8/pool.py", "", ""},
+              })),
+              ElementsAre("2-3"));
+}
+
+TEST(ParallelMatcher, OneSharedWordNeedsAPathOrALauncherThatFits) {
+  const auto pairs = [](const std::string& folder, const std::string& launcher) {
+    v1::Kernel cuda = MakeKernel({kCuda, "gemm_device", "tutorial/gemm.cu", "", "matmul"});
+    v1::Kernel triton =
+        MakeKernel({kTriton, "matmul_kernel", absl::StrCat(folder, "/gemm.py"), "", "matmul"});
+    cuda.mutable_launcher()->set_qualname("dense_rows");
+    triton.mutable_launcher()->set_qualname(launcher);
+    ParallelMatcher matcher;
+    matcher.Add(0, ReadWords(cuda));
+    matcher.Add(1, ReadWords(triton));
+    // A word that a quarter of the kernels have in their paths says nothing.
+    for (uint32_t i = 2; i < 8; ++i) {
+      matcher.Add(i, ReadWords(MakeKernel({kTriton, "other", "x/gemm.py", "", ""})));
+    }
+    matcher.Prepare(InOrder);
+    return Pairs(matcher);
+  };
+  EXPECT_THAT(pairs("inference", "dense_rows_go"), ElementsAre("0-1"));
+  EXPECT_THAT(pairs("inference", "sparse_rows_of_a_long_name"), IsEmpty());
+  EXPECT_THAT(pairs("inference", "go"), IsEmpty());
+}
+
+TEST(ParallelMatcher, KernelsOfTwoTestsNeedASharedTag) {
+  const auto pairs = [](const std::string& tag) {
+    v1::Kernel gluon = MakeKernel({kGluon, "kernel", "unit/gluon/test_core.py", "", tag});
+    v1::Kernel triton = MakeKernel({kTriton, "kernel", "unit/language/test_core.py", "", tag});
+    gluon.set_qualname("test_tma_interleave.kernel");
+    triton.set_qualname("test_interleave.kernel");
+    ParallelMatcher matcher;
+    matcher.Add(0, ReadWords(gluon));
+    matcher.Add(1, ReadWords(triton));
+    matcher.Prepare(InOrder);
+    return Pairs(matcher);
+  };
+  EXPECT_THAT(pairs(""), IsEmpty());
+  EXPECT_THAT(pairs("matmul!"), ElementsAre("0-1"));
+}
+
 TEST(ParallelMatcher, AWordThatTheOtherLacksIsAnotherOperation) {
   EXPECT_THAT(Pairs(Prepared({
                   {kCuda, "moe_sort_rows", "a.cu", "", ""},
