@@ -158,6 +158,22 @@ TEST(CudaClassTest, AnOperatorComesIfItsSignDoes) {
               AllOf(HasSubstr("operator%"), Not(HasSubstr("operator|"))));
 }
 
+TEST(CudaClassTest, AVectorTypeOfCudaBringsTheOperatorsThatUseIt) {
+  const char* text =
+      "__device__ float3 operator-(float3 a, float3 b) { return make_float3(a.x - b.x, 0, 0); }\n"
+      "__device__ float3 operator/(float3 a, float b) { return make_float3(a.x / b, 0, 0); }\n"
+      "__device__ int2 operator-(int2 a, int2 b) { return make_int2(a.x - b.x, 0); }\n";
+  for (const char* kernel :
+       {"__global__ void k(float3* v) { *v = v[1] - v[2]; }\n",
+        "__global__ void k(float* v) { auto a = make_float3(0, 0, 0); *v = (a - a).x; }\n"}) {
+    EXPECT_THAT(LinkModule(absl::StrCat(text, kernel)),
+                AllOf(HasSubstr("operator-(float3"), Not(HasSubstr("operator/")),
+                      Not(HasSubstr("operator-(int2"))));
+  }
+  EXPECT_THAT(LinkModule(absl::StrCat(text, "__global__ void k(float3* v) { v->x = 1; }\n")),
+              Not(HasSubstr("operator")));
+}
+
 TEST(CudaClassTest, NamesThatAMacroPastesCountAsMentioned) {
   const std::string module = LinkModule(
       "#define LOAD(s, n) (s)->load_##n()\n"

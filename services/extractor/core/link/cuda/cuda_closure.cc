@@ -416,6 +416,8 @@ void CudaClosure::TakeDirectives(const Declaration& opening) {
 bool CudaClosure::IsKnown(absl::string_view path) {
   const KnownName known = look_up_(path);
   if (known.kind == KnownName::kHeader) headers_.insert(std::string(known.header));
+  const string_view vector = FindVectorType(path);
+  if (!vector.empty()) vectors_.insert(std::string(vector));
   return known.kind == KnownName::kHeader || known.kind == KnownName::kBuiltIn;
 }
 
@@ -445,10 +447,11 @@ bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
   return true;
 }
 
-// Takes the operators that use a type which was taken. They are not called by name.
+// Takes the operators that use a type which was taken, or a used vector type. They are not called
+// by name.
 void CudaClosure::TakeOperators() {
   constexpr size_t kMaxOperators = 1024;
-  absl::flat_hash_set<std::string> types;
+  absl::flat_hash_set<std::string> types = vectors_;
   for (const ItemRef& type : types_) {
     for (const std::string& name : source_->at(type).declaration.names) types.insert(name);
   }

@@ -34,7 +34,8 @@ struct ClosureLimits {
 // up in the user's namespace, then in the namespaces around it, then in those that "using
 // namespace" opens. The first namespace that has it wins, and all its declarations of the name are
 // taken: overloads, specializations, forward declarations, and the invocations of macros that
-// specialize it. A type brings the operators that use it.
+// specialize it. A type brings the operators that use it; so does a vector type of CUDA, which has
+// none of its own.
 // Items in other branches of the conditionals around the function are not visible.
 //
 // A class comes without its methods: each is taken once a text that was taken mentions its name,
@@ -114,6 +115,7 @@ class CudaClosure {
   // Methods and members that nothing mentions yet, by their names.
   absl::flat_hash_map<absl::string_view, std::vector<Part>> waiting_;
   std::vector<ItemRef> types_;                 // types that were taken
+  absl::flat_hash_set<std::string> vectors_;   // CUDA's vector types that are used
   absl::flat_hash_set<std::string> resolved_;  // names that were looked up, with their namespace
   std::map<std::string, std::string> missing_;
   std::set<std::string> headers_;

@@ -173,15 +173,6 @@ const Table& GroupNames() {
   return table;
 }
 
-bool IsVectorType(string_view name) {
-  static const auto& types = *new absl::flat_hash_set<string_view>{
-      "char", "uchar", "short",    "ushort",    "int",   "uint",
-      "long", "ulong", "longlong", "ulonglong", "float", "double"};
-  if (name.empty() || name.back() < '1' || name.back() > '4') return false;
-  name.remove_suffix(1);
-  return types.contains(name);
-}
-
 // camelCase with that prefix: cudaMemcpyAsync, CUdevice.
 bool IsApiName(string_view name, string_view prefix) {
   return absl::StartsWith(name, prefix) && name.size() > prefix.size() &&
@@ -311,9 +302,7 @@ KnownName Plain(string_view name) {
   if (absl::StartsWith(name, "__")) return Reserved(name);
   const auto found = GlobalNames().find(name);
   if (found != GlobalNames().end()) return Header(found->second);
-  string_view made = name;
-  absl::ConsumePrefix(&made, "make_");
-  if (IsVectorType(made)) return Header("");
+  if (!FindVectorType(name).empty()) return Header("");
   if (IsApiName(name, "atomic") || IsApiName(name, "cuda") || IsApiName(name, "hip")) {
     return Header("");
   }
@@ -328,6 +317,15 @@ KnownName Plain(string_view name) {
 }
 
 }  // namespace
+
+string_view FindVectorType(string_view name) {
+  static const auto& types = *new absl::flat_hash_set<string_view>{
+      "char", "uchar", "short",    "ushort",    "int",   "uint",
+      "long", "ulong", "longlong", "ulonglong", "float", "double"};
+  absl::ConsumePrefix(&name, "make_");
+  if (name.empty() || name.back() < '1' || name.back() > '4') return "";
+  return types.contains(name.substr(0, name.size() - 1)) ? name : "";
+}
 
 KnownName LookUpKnown(absl::string_view path) {
   return absl::StrContains(path, "::") ? Qualified(path) : Plain(path);

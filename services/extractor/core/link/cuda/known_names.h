@@ -26,6 +26,10 @@ struct KnownName {
 // Looks up a name with the namespaces that it is written with: "std::max".
 KnownName LookUpKnown(absl::string_view path);
 
+// Returns CUDA's vector type that a name means: "float4" for float4 and make_float4; else nothing.
+// CUDA has no operators for them, so sources bring their own.
+absl::string_view FindVectorType(absl::string_view name);
+
 // Returns whether a header belongs to a package of the table.
 bool IsPackageHeader(absl::string_view path);
 
