@@ -508,9 +508,10 @@ TEST(CompilePolicy, WhatIsWrongIsNamedWithWhatIsKnown) {
   EXPECT_EQ(FindCompileProblem(R"({"targets": ["cuda:90", "cuda:75"]})"),
             "compile.targets[1]: unknown target \"cuda:75\" (did you mean cuda:80?); use one of "
             "cuda:80, cuda:90, cuda:100, "
-            "hip:gfx942");
+            "hip:gfx942, tpu:v6e");
   EXPECT_EQ(FindCompileProblem(R"({"keep": ["cubin"]})"),
-            "compile.keep[0]: unknown form \"cubin\"; use one of ttir, ttgir, llir, ptx, amdgcn");
+            "compile.keep[0]: unknown form \"cubin\"; use one of ttir, ttgir, llir, ptx, amdgcn, "
+            "stablehlo, mosaic");
   EXPECT_EQ(FindCompileProblem(R"({"targets": ["cuda:90", "cuda:90"]})"),
             "compile.targets[1]: \"cuda:90\" must not be listed twice");
   EXPECT_EQ(FindCompileProblem(R"({"maxSeconds": -1})"), "compile.max_seconds: must be 1 to 600");
@@ -522,7 +523,8 @@ TEST(CompilePolicy, AnEmptyPolicyIsAllThatIsPinned) {
   const v1::CompilePolicy policy = WithDefaults(JobThatCompiles("{}")).compile();
   ASSERT_EQ(static_cast<size_t>(policy.toolchains_size()), toolchains::PinnedToolchains().size());
   EXPECT_EQ(policy.toolchains(0), toolchains::PinnedToolchains()[0].name);
-  EXPECT_THAT(policy.targets(), ElementsAre("cuda:80", "cuda:90", "cuda:100", "hip:gfx942"));
+  EXPECT_THAT(policy.targets(),
+              ElementsAre("cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "tpu:v6e"));
   EXPECT_THAT(policy.keep(), IsEmpty());
   EXPECT_EQ(policy.max_seconds(), 180);
 }

@@ -9,21 +9,27 @@
 namespace kernelmill::toolchains {
 namespace {
 
-constexpr absl::string_view kTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942"};
+constexpr absl::string_view kTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942",
+                                          "tpu:v6e"};
+constexpr absl::string_view kTritonTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942"};
 constexpr absl::string_view kCudaTargets[] = {"cuda:80", "cuda:90", "cuda:100"};
+
+// Mosaic's IR for a GPU is made without one for this target alone.
+constexpr absl::string_view kJaxTargets[] = {"tpu:v6e", "cuda:90"};
 
 constexpr absl::string_view kTriton[] = {"triton", "gluon"};
 constexpr absl::string_view kCuda[] = {"cuda"};
 constexpr absl::string_view kCute[] = {"cute"};
 constexpr absl::string_view kCutile[] = {"cutile"};
 constexpr absl::string_view kNumba[] = {"numba"};
+constexpr absl::string_view kPallas[] = {"pallas"};
 constexpr absl::string_view kWarp[] = {"warp"};
 
 constexpr PinnedToolchain kToolchains[] = {
     {"triton-3.5.1", "triton", "triton", "3.5.1", "3.11",
-     "cdae2d58176bfe79f4eed9a5eaa669ea45f913713d5881edf02c2382eda70e5a", kTriton, kTargets},
+     "cdae2d58176bfe79f4eed9a5eaa669ea45f913713d5881edf02c2382eda70e5a", kTriton, kTritonTargets},
     {"triton-3.9.0", "triton", "triton", "3.9.0", "3.11",
-     "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa", kTriton, kTargets},
+     "24ab4cf5ee230641d3bf58286be6482990020def9a4d5ed62852e6514fe9ccaa", kTriton, kTritonTargets},
     {"nvrtc-12.9", "nvrtc", "nvidia-cuda-nvrtc-cu12", "12.9.86", "3.11",
      "0a06506fc7cee46d24678609abf792e698341df1af97b8a2d9b1f3c187131405", kCuda, kCudaTargets},
     {"warp-1.19", "warp", "warp-lang", "1.19.0", "3.11",
@@ -34,11 +40,14 @@ constexpr PinnedToolchain kToolchains[] = {
      "1b46ebdeed88ccf04e9c87ffa5beeb8d9bfc1b8d8d6f01a0d3f0e2e24dcf8c61", kCute, kCudaTargets},
     {"numba-0.30", "numba", "numba-cuda", "0.30.4", "3.11",
      "668d66c27b8fc89ff29b9d54135e5e13ffe806cd5db2eedfc0ee02bcbc03a64e", kNumba, kCudaTargets},
+    {"jax-0.10", "jax", "jax", "0.10.2", "3.11",
+     "1979423f8118a3587f9675ea0f9ddaf355d8ece5f619d46937544aeb81d7925d", kPallas, kJaxTargets},
 };
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};
 
-constexpr absl::string_view kForms[] = {"ttir", "ttgir", "llir", "ptx", "amdgcn"};
+constexpr absl::string_view kForms[] = {"ttir",   "ttgir",     "llir",  "ptx",
+                                        "amdgcn", "stablehlo", "mosaic"};
 
 }  // namespace
 

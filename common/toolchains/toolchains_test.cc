@@ -48,7 +48,7 @@ TEST(ToolchainsTest, EachHasALanguageAndKnownTargets) {
     EXPECT_FALSE(toolchain.languages.empty()) << toolchain.name;
     EXPECT_THAT(toolchain.targets, testing::IsSubsetOf(CompileTargets())) << toolchain.name;
     EXPECT_TRUE(toolchain.HasLanguage(toolchain.languages[0]));
-    EXPECT_FALSE(toolchain.HasLanguage("pallas"));
+    EXPECT_FALSE(toolchain.HasLanguage("metal"));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "services/compiler/core/cutile/tile_tries.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/numba/numba_tries.h"
+#include "services/compiler/core/pallas/pallas_tries.h"
 #include "services/compiler/core/refusals/refusal_words.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/signature/tries.h"
@@ -115,6 +116,13 @@ constexpr RefusalWords::Missing kNumbaMissing[] = {{"Unresolved extern function"
                                                    {"Untyped global name", "name"}};
 constexpr RefusalWords kNumba = {kNumbaPackage, kNumbaMissing, {}};
 
+constexpr absl::string_view kJaxPackage[] = {"'jax"};
+// The launcher's text may name what the module lacks, and a GPU's backend is in a package apart.
+constexpr RefusalWords::Missing kJaxMissing[] = {
+    {"the launcher does not start", "launcher"},
+    {"Cannot lower pallas_call on platform", "library"}};
+constexpr RefusalWords kJax = {kJaxPackage, kJaxMissing, {}};
+
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewTriton(const v1::Kernel& kernel) {
@@ -148,14 +156,19 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewNumba(const v1::Kernel& kernel) {
   return std::make_unique<TableGuesser>(kernel.name(), kNumba, std::move(made));
 }
 
+absl::StatusOr<std::unique_ptr<Guesser>> NewJax(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(Tries made, pallas::MakePallasTries(kernel));
+  return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kJax, std::move(made));
+}
+
 struct CompilerGuesser {
   absl::string_view compiler;
   NewFunction make;
 };
 
-constexpr CompilerGuesser kGuessers[] = {{"triton", &NewTriton}, {"nvrtc", &NewCuda},
-                                         {"warp", &NewWarp},     {"cutile", &NewCutile},
-                                         {"cute", &NewCute},     {"numba", &NewNumba}};
+constexpr CompilerGuesser kGuessers[] = {
+    {"triton", &NewTriton}, {"nvrtc", &NewCuda},  {"warp", &NewWarp}, {"cutile", &NewCutile},
+    {"cute", &NewCute},     {"numba", &NewNumba}, {"jax", &NewJax}};
 
 }  // namespace
 
