@@ -7,7 +7,7 @@
 # --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
 # the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
 # Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh), --trainers installs
-# what people train with, 6 GB (tests/peers/install_trainers.sh), --toolchains the compilers of jobs with `compile:`, 5 GB
+# what people train with, 6 GB (tests/peers/install_trainers.sh), --toolchains the compilers of jobs with `compile:`, 6 GB
 # (deploy/install_toolchains.sh): what is to be compiled in tests skips without them. tidy_test runs clang-tidy for two
 # minutes, on changed files first; --analyze also follows every path through the functions, for ten minutes
 # (tests/style/check_tidy.py --analyze).

@@ -23,6 +23,7 @@ constexpr absl::string_view kCute[] = {"cute"};
 constexpr absl::string_view kCutile[] = {"cutile"};
 constexpr absl::string_view kNumba[] = {"numba"};
 constexpr absl::string_view kPallas[] = {"pallas"};
+constexpr absl::string_view kTilelang[] = {"tilelang"};
 constexpr absl::string_view kWarp[] = {"warp"};
 
 constexpr PinnedToolchain kToolchains[] = {
@@ -42,6 +43,8 @@ constexpr PinnedToolchain kToolchains[] = {
      "668d66c27b8fc89ff29b9d54135e5e13ffe806cd5db2eedfc0ee02bcbc03a64e", kNumba, kCudaTargets},
     {"jax-0.10", "jax", "jax", "0.10.2", "3.11",
      "1979423f8118a3587f9675ea0f9ddaf355d8ece5f619d46937544aeb81d7925d", kPallas, kJaxTargets},
+    {"tilelang-0.1", "tilelang", "tilelang", "0.1.15", "3.11",
+     "6a24888226c67762ecac72bbe8b8b50e7dc91f652f17044e7bc774b86762f985", kTilelang, kCudaTargets},
 };
 
 constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};

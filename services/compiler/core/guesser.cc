@@ -15,6 +15,7 @@
 #include "services/compiler/core/refusals/refusal_words.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/signature/tries.h"
+#include "services/compiler/core/tilelang/tilelang_tries.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -123,6 +124,11 @@ constexpr RefusalWords::Missing kJaxMissing[] = {
     {"Cannot lower pallas_call on platform", "library"}};
 constexpr RefusalWords kJax = {kJaxPackage, kJaxMissing, {}};
 
+constexpr absl::string_view kTilelangPackage[] = {"'tilelang", "'tvm"};
+// Functions around a kernel may make it for other values only.
+constexpr RefusalWords::Missing kTilelangMissing[] = {{"does not make", "function"}};
+constexpr RefusalWords kTilelang = {kTilelangPackage, kTilelangMissing, {}};
+
 using NewFunction = absl::StatusOr<std::unique_ptr<Guesser>> (*)(const v1::Kernel&);
 
 absl::StatusOr<std::unique_ptr<Guesser>> NewTriton(const v1::Kernel& kernel) {
@@ -161,6 +167,11 @@ absl::StatusOr<std::unique_ptr<Guesser>> NewJax(const v1::Kernel& kernel) {
   return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kJax, std::move(made));
 }
 
+absl::StatusOr<std::unique_ptr<Guesser>> NewTilelang(const v1::Kernel& kernel) {
+  ASSIGN_OR_RETURN(Tries made, tilelang::MakeTilelangTries(kernel));
+  return std::make_unique<TableGuesser>(GetQualifiedName(kernel), kTilelang, std::move(made));
+}
+
 struct CompilerGuesser {
   absl::string_view compiler;
   NewFunction make;
@@ -168,7 +179,7 @@ struct CompilerGuesser {
 
 constexpr CompilerGuesser kGuessers[] = {
     {"triton", &NewTriton}, {"nvrtc", &NewCuda},  {"warp", &NewWarp}, {"cutile", &NewCutile},
-    {"cute", &NewCute},     {"numba", &NewNumba}, {"jax", &NewJax}};
+    {"cute", &NewCute},     {"numba", &NewNumba}, {"jax", &NewJax},   {"tilelang", &NewTilelang}};
 
 }  // namespace
 

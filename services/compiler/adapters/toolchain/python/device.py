@@ -15,27 +15,9 @@ def gpu_target(target):
     return GPUTarget("hip", arch, 64)
 
 
-class Properties:
-    """Device properties, as torch.cuda.get_device_properties returns them."""
-
-    def __init__(self, target):
-        name, processors, shared, registers, memory = parts.PARTS[target]
-        self.name = name
-        self.major, self.minor = parts.capability(target)
-        self.multi_processor_count = processors
-        self.total_memory = memory
-        self.shared_memory_per_block = 49152
-        self.shared_memory_per_block_optin = shared
-        self.shared_memory_per_multiprocessor = shared
-        self.regs_per_multiprocessor = registers
-        self.max_threads_per_multi_processor = 2048
-        self.warp_size = gpu_target(target).warp_size
-        self.gcnArchName = target.partition(":")[2]
-
-
 class Utils:
     def __init__(self, target):
-        self._properties = Properties(target)
+        self._properties = parts.Properties(target)
 
     def get_device_properties(self, _device):
         p = self._properties

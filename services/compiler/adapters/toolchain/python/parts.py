@@ -18,3 +18,21 @@ def shared_bytes(target):
 def capability(target):
     backend, _, arch = target.partition(":")
     return divmod(int(arch), 10) if backend == "cuda" else (9, 4)
+
+
+class Properties:
+    """Device properties, as torch.cuda.get_device_properties returns them."""
+
+    def __init__(self, target):
+        name, processors, shared, registers, memory = PARTS[target]
+        self.name = name
+        self.major, self.minor = capability(target)
+        self.multi_processor_count = processors
+        self.total_memory = memory
+        self.shared_memory_per_block = 49152
+        self.shared_memory_per_block_optin = shared
+        self.shared_memory_per_multiprocessor = shared
+        self.regs_per_multiprocessor = registers
+        self.max_threads_per_multi_processor = 2048
+        self.warp_size = 32 if target.startswith("cuda:") else 64
+        self.gcnArchName = target.partition(":")[2]

@@ -1,7 +1,8 @@
 """The names of torch that modules read while they are loaded, for absent.Finder."""
+import importlib.util
+
 from kernelmill_harness.absent import AbsentClass
-from kernelmill_harness.device import Properties
-from kernelmill_harness.parts import PARTS, capability
+from kernelmill_harness.parts import PARTS, Properties, capability
 
 VERSION = "2.9.0"
 # The names of torch's types, with their size in bytes.
@@ -111,13 +112,12 @@ def names(target):
         "get_device_properties": lambda device=None: properties,
         "is_bf16_supported": lambda *_, **__: True,
     }
-    triton_helpers = {"math": _triton_math()}
     return {
         "torch": {**dtypes, "__version__": VERSION, "Tensor": Tensor, "dtype": dtype, "device": device, "finfo": finfo, "iinfo": iinfo,
                   "inf": float("inf"), "nan": float("nan"), "pi": 3.141592653589793, "e": 2.718281828459045},
         "torch.version": version,
         "torch.cuda": cuda,
-        "torch._inductor.runtime.triton_helpers": triton_helpers,
+        "torch._inductor.runtime.triton_helpers": {"math": _triton_math()} if importlib.util.find_spec("triton") else {},
         "torch.utils._triton": {name: lambda *_: True for name in ("has_triton", "has_triton_package")},
     }
 
