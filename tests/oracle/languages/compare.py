@@ -50,6 +50,8 @@ def crawl(program, language, repositories, work):
 def ledger_rows(path, language, name):
     """{key: row} of a repository's kernels of the language."""
     rows = {}
+    if not path.exists():  # no kernel is found
+        return rows
     with open(path, encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["repository"] == name and language.is_row(row):

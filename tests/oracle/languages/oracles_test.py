@@ -269,6 +269,33 @@ class CppOracles(unittest.TestCase):
             changed = cupy.RawKernel("""__global__ void changed() { %s }""" % 1, "changed")
             ''')), {"half_of": (4, 4), "one": (7, 10), "three": (17, 18)})
 
+    def test_functions_in_f_strings(self):
+        truth = cuda_strings.LANGUAGE.find_in({"a.py": textwrap.dedent('''\
+            import cupy
+            def make(body, n):
+                return cupy.RawModule(code=f"""
+                {BODIES["{"]}
+                __global__ void __launch_bounds__({n}) one(int* x) {{
+                  {body:>{n}}
+                  x[{n}] = 1;
+                }}
+                """)
+            said = f"""
+            __global__ void two() {{ {make} }}
+            """
+            printed = cupy.RawModule(code=f"""\\
+            __global__ void four() {{
+              printf("{{}}\\\\n", {make});
+            }}
+            """)
+            changed = cupy.RawModule(code=f"""
+            __global__ void three() {{ {make} %d }}
+            """ % 1)
+            ''').encode()})
+        self.assertEqual({value: key[1:] for key, value in truth.kernels.items()},
+                         {("one", "literal", "f-string"): (5, 8), ("four", "literal", "f-string"): (14, 16)})
+        self.assertEqual({line for _, line, _ in truth.undecided}, {11, 19})
+
     def test_bodies_whose_head_a_library_writes(self):
         truth = metal_strings.LANGUAGE.find_in({"a.py": textwrap.dedent('''\
             import torch

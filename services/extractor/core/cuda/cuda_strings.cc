@@ -82,7 +82,7 @@ class Reader {
 
  private:
   void Append(NodeId expression, int depth, StringText& text) {
-    if (depth > kMaxDepth || text.text().size() > most_ || --steps_ < 0) return;
+    if (depth > kMaxDepth || text.text().size() > most_ || --steps_ < 0) return text.AddUnknown();
     const NodeId node = tree_.StripParentheses(expression);
     const Kind kind = tree_.GetKind(node);
     if (kind == Kind::kString) return AppendLiteral(node, depth, text);
@@ -107,7 +107,8 @@ class Reader {
     } else {
       // A name with several values has none that is certain.
       const std::vector<NodeId> found = values_.Follow(node);
-      if (found.size() == 1) Append(found[0], depth + 1, text);
+      if (found.size() != 1) return text.AddUnknown();
+      Append(found[0], depth + 1, text);
     }
   }
 
@@ -116,7 +117,7 @@ class Reader {
     const NodeId object = CalledObject(tree_, call);
     const python::Arguments arguments = GetArguments(tree_, call);
     if (name == "join" && arguments.size() == 1) return Append(arguments[0].value, depth + 1, text);
-    if (!KeepsText(name)) return;
+    if (!KeepsText(name)) return text.AddUnknown();
     const bool of_module = name == "dedent" || name == "cleandoc";
     if (object != kNoNode && !of_module) return Append(object, depth + 1, text);
     if (!arguments.empty()) Append(arguments[0].value, depth + 1, text);
@@ -403,7 +404,7 @@ class CudaStringFinder {
     for (const auto& each : maker.parameters) parameters.push_back(read(each.argument).text());
     const BodyFrame frame =
         MakeBodyFrame(maker, MakeName(read(maker.name).text()), parameters, body.text());
-    if (std::count_if(body.parts().begin(), body.parts().end(), opens) > 1) {
+    if (!body.is_whole() || std::count_if(body.parts().begin(), body.parts().end(), opens) > 1) {
       string.loss = "not_verbatim";
     } else if (!AddBodyFrame(file_.text, literal->begin, literal->end, frame, body)) {
       string.loss = "shared_line";

@@ -376,7 +376,9 @@ TEST(CudaStringTest, ABodyWithoutLinesOfItsOwnIsListed) {
            {"'y[0] = x[0];'", "2 shared_line"},
            {"'''y[0] = x[0];\n'''", "2 shared_line"},
            {"'''\ny[0] = x[0];'''", "2 shared_line"},
-           {"'''\ny[0] = x[0];\n''' + '''\n;\n'''", "2 not_verbatim"}}) {
+           {"'''\ny[0] = x[0];\n''' + '''\n;\n'''", "2 not_verbatim"},
+           {"'''\ny[0] = x[0];\n''' + last(y)", "2 not_verbatim"},
+           {"'''\ny[0] = x[0];\n''' + ('a;' if fast else 'b;')", "2 not_verbatim"}}) {
     const v1::KernelShard shard = ExtractMetal(absl::StrCat(call, body, ")\n"));
     EXPECT_THAT(Places(shard), IsEmpty()) << body;
     EXPECT_THAT(Skipped(shard), ElementsAre(reason)) << body;

@@ -57,6 +57,7 @@ void StringText::Append(const StringText& other) {
   }
   for (const size_t guess : other.guesses_) guesses_.push_back(guess + text_.size());
   text_ += other.text_;
+  is_whole_ &= other.is_whole_;
 }
 
 // Returns the index of the part with that byte of the file; their number if no part has it.

@@ -41,6 +41,9 @@ class StringText {
   // Appends a text that no literal of the file has.
   void AppendOther(absl::string_view text) { text_.append(text.data(), text.size()); }
   void Append(const StringText& other);
+  // Notes that the expression has a part whose text is not known, and is not in this one.
+  void AddUnknown() { is_whole_ = false; }
+  bool is_whole() const { return is_whole_; }
   // Inserts a text that the file does not have before a byte of the file. Returns false, and
   // changes nothing, if the text does not have that byte.
   bool Insert(size_t in_file, absl::string_view text);
@@ -78,6 +81,7 @@ class StringText {
   std::string text_;
   std::vector<TextPart> parts_;
   std::vector<size_t> guesses_;  // offsets of values that are not known; ascending
+  bool is_whole_ = true;
 };
 
 }  // namespace kernelmill::extractor::cuda
