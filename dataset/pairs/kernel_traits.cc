@@ -109,7 +109,7 @@ constexpr string_view kChips[] = {"cdna", "gfx", "rdna", "sm"};
 
 // Words that say how the input is laid out, or how precise it is. They count wherever a path has
 // them.
-constexpr string_view kInputs[] = {"fp4",   "fp8",   "int4",   "int8",   "jagged", "mxfp4",
+constexpr string_view kInputs[] = {"fp8",   "int4",  "int8",   "jagged", "mxfp4",
                                    "mxfp8", "nvfp4", "ragged", "sparse", "varlen"};
 
 // Words that say of code that it is a test.
