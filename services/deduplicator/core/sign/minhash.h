@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_SIGN_MINHASH_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -35,6 +36,10 @@ class Bands {
 
   int rows() const { return rows_; }
   int count() const { return count_; }
+  // Returns which values one band has.
+  absl::Span<const uint8_t> GetPlaces(int band) const {
+    return absl::MakeConstSpan(places_).subspan(static_cast<size_t>(band) * rows_, rows_);
+  }
   // Returns the name of one band's bucket: a hash of the band's number and its values.
   uint64_t GetBucket(int band, const MinHashValues& values) const;
 

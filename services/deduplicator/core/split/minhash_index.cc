@@ -1,10 +1,15 @@
+// The basic idea: the keys of one band are next to each other, and bands are added one after
+// another. So what is written at a time is small enough for the cache. For that, the values lie in
+// columns.
+
 #include "services/deduplicator/core/split/minhash_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <utility>
+
+#include "absl/types/span.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -21,56 +26,61 @@ MinHashIndex::MinHashIndex(double threshold)
     : bands_(ManyBandsFor(threshold, kBands, kMissed)),
       least_agreeing_(static_cast<int>(std::ceil((threshold - kSlack) * kPermutations))) {}
 
-// The first round counts the entries of each start, the second fills them in.
+// Hashes the values of a band; value(place) is one of them.
+template <typename GetValue>
+uint64_t MinHashIndex::MakeKey(int band, GetValue value) const {
+  const absl::Span<const uint8_t> places = bands_.GetPlaces(band);
+  uint64_t hash = 0;
+  for (size_t i = 0; i < places.size();) {
+    uint64_t four = 0;
+    for (const size_t end = std::min(i + 4, places.size()); i < end; ++i) {
+      four = four << 16 | value(places[i]);
+    }
+    hash = (hash ^ four) * 0xd6e8feb86659fd93;
+    hash ^= hash >> 32;
+  }
+  return std::numeric_limits<uint64_t>::max() / kBands * band + hash / kBands;
+}
+
+void MinHashIndex::Add(uint32_t set, const MinHashValues& values) {
+  sets_.push_back(set);
+  sketches_.push_back(MakeSketch(values));
+  for (int i = 0; i < kPermutations; ++i) columns_[i].push_back(values[i]);
+}
+
 void MinHashIndex::Build() {
-  const size_t entries = size() * static_cast<size_t>(bands_.count());
-  const int bits = std::clamp(static_cast<int>(std::bit_width(entries)), 1, 24);
-  start_shift_ = 64 - bits;
-  starts_.assign((size_t{1} << bits) + 1, 0);
-  entries_.resize(entries);
-  for (const bool counting : {true, false}) {
-    for (uint32_t slot = 0; slot < size(); ++slot) {
-      for (int band = 0; band < bands_.count(); ++band) {
-        const uint64_t bucket = bands_.GetBucket(band, values_[slot]);
-        uint32_t& start = starts_[bucket >> start_shift_];
-        if (!counting) entries_[start] = {static_cast<uint32_t>(bucket), slot};
-        ++start;
+  buckets_ = HashIndex(size() * kBands);
+  for (int round = 0; round < 2; ++round) {
+    for (int band = 0; band < kBands; ++band) {
+      for (uint32_t i = 0; i < size(); ++i) {
+        buckets_.Add(MakeKey(band, [&](uint8_t place) { return columns_[place][i]; }), i);
       }
     }
-    if (counting) {
-      std::exclusive_scan(starts_.begin(), starts_.end(), starts_.begin(), uint32_t{0});
-    }
+    buckets_.EndRound();
   }
-  // The second round moved each start to its end, which is the next one's start.
-  std::move_backward(starts_.begin(), starts_.end() - 1, starts_.end());
-  starts_[0] = 0;
-  for (const MinHashValues& values : values_) sketches_.push_back(MakeSketch(values));
-  values_ = {};
+  columns_ = {};
   met_by_.assign(size(), 0);
 }
 
 // The look-ups wait for memory, not for each other.
 void MinHashIndex::Find(const MinHashValues& values, std::vector<uint32_t>* found) {
   if (sets_.empty()) return;
-  buckets_.clear();
-  for (int band = 0; band < bands_.count(); ++band) {
-    buckets_.push_back(bands_.GetBucket(band, values));
-    __builtin_prefetch(&starts_[buckets_.back() >> start_shift_]);
+  keys_.clear();
+  for (int band = 0; band < kBands; ++band) {
+    keys_.push_back(MakeKey(band, [&](uint8_t place) { return values[place]; }));
+    buckets_.PrefetchMayHave(keys_.back());
   }
-  for (const uint64_t bucket : buckets_) {
-    __builtin_prefetch(&entries_[starts_[bucket >> start_shift_]]);
-  }
+  const auto is_empty = [this](uint64_t key) { return !buckets_.MayHave(key); };
+  keys_.erase(std::remove_if(keys_.begin(), keys_.end(), is_empty), keys_.end());
+  for (const uint64_t key : keys_) buckets_.PrefetchForEach(key);
+  if (keys_.empty()) return;
   const Sketch sketch = MakeSketch(values);
   ++finds_;
-  for (const uint64_t bucket : buckets_) {
-    const uint32_t end = starts_[(bucket >> start_shift_) + 1];
-    for (uint32_t i = starts_[bucket >> start_shift_]; i < end; ++i) {
-      const Entry entry = entries_[i];
-      if (entry.key != static_cast<uint32_t>(bucket)) continue;
-      if (std::exchange(met_by_[entry.slot], finds_) == finds_) continue;
-      if (CountAgreeing(sketch, sketches_[entry.slot]) < least_agreeing_) continue;
-      found->push_back(sets_[entry.slot]);
-    }
+  for (const uint64_t key : keys_) {
+    buckets_.ForEach(key, [&](uint32_t i) {
+      if (std::exchange(met_by_[i], finds_) == finds_) return;
+      if (CountAgreeing(sketch, sketches_[i]) >= least_agreeing_) found->push_back(sets_[i]);
+    });
   }
 }
 

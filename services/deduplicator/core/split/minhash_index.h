@@ -1,11 +1,13 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_SPLIT_MINHASH_INDEX_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_SPLIT_MINHASH_INDEX_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "services/deduplicator/core/sign/minhash.h"
+#include "services/deduplicator/core/split/hash_index.h"
 
 namespace kernelmill::deduplicator {
 
@@ -13,15 +15,12 @@ namespace kernelmill::deduplicator {
 // another in a time that hardly depends on how many there are. At a threshold of 0.7 it misses one
 // pair in two million at the threshold, and fewer above.
 //
-// Add() all, then Build(), then Find(). It holds 1.5 KiB for each. Not thread-safe.
+// Add() all, then Build(), then Find(). It holds 2.5 KiB for each. Not thread-safe.
 class MinHashIndex {
  public:
   explicit MinHashIndex(double threshold);
 
-  void Add(uint32_t set, const MinHashValues& values) {
-    sets_.push_back(set);
-    values_.push_back(values);
-  }
+  void Add(uint32_t set, const MinHashValues& values);
   void Build();
 
   // Appends the sets that share a bucket with these values, and agree with enough of them; each
@@ -31,21 +30,18 @@ class MinHashIndex {
   size_t size() const { return sets_.size(); }
 
  private:
-  struct Entry {
-    uint32_t key;   // the lower half of the bucket's name
-    uint32_t slot;  // in sets_
-  };
+  template <typename GetValue>
+  uint64_t MakeKey(int band, GetValue value) const;
 
   const Bands bands_;
   const int least_agreeing_;
   std::vector<uint32_t> sets_;
-  std::vector<MinHashValues> values_;  // until Build()
+  // The values of all sets in each order, until Build().
+  std::array<std::vector<uint16_t>, kPermutations> columns_;
   std::vector<Sketch> sketches_;
-  std::vector<Entry> entries_;     // by the upper bits of the buckets' names
-  std::vector<uint32_t> starts_;   // the first entry by these bits, and the end
-  int start_shift_ = 63;           // leaves the bits that index starts_
-  std::vector<uint32_t> met_by_;   // the last Find() that met the slot
-  std::vector<uint64_t> buckets_;  // those of the values that are looked for
+  HashIndex buckets_;             // places in sets_ by bucket
+  std::vector<uint32_t> met_by_;  // the last Find() that met the place
+  std::vector<uint64_t> keys_;    // of the buckets that may have an entry
   uint32_t finds_ = 0;
 };
 

@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "common/base/status.h"
 #include "services/deduplicator/core/sign/shingles.h"
+#include "services/deduplicator/core/split/huge_array.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -23,7 +23,6 @@ namespace {
 constexpr size_t kLeastRunCounts = size_t{1} << 10;
 constexpr size_t kMostRunCounts = size_t{1} << 26;  // 128 MiB
 constexpr uint16_t kMostRunCount = std::numeric_limits<uint16_t>::max();
-constexpr size_t kBitsPerKernel = 32;
 
 }  // namespace
 
@@ -37,7 +36,7 @@ absl::Status ModuleJoin::Add(const v1::KernelShingles& kernel) {
 // Indexes each source by its rarest run; a source without runs is never found. Runs are counted by
 // their lower bits: a count that is too high costs time alone.
 absl::Status ModuleJoin::Build() {
-  std::vector<uint16_t> counts(std::clamp(std::bit_ceil(runs_), kLeastRunCounts, kMostRunCounts));
+  HugeArray<uint16_t> counts(std::clamp(std::bit_ceil(runs_), kLeastRunCounts, kMostRunCounts));
   const auto count_of = [&](uint64_t run) -> uint16_t& {
     return counts[run & (counts.size() - 1)];
   };
@@ -47,18 +46,21 @@ absl::Status ModuleJoin::Build() {
       if (count_of(run) < kMostRunCount) ++count_of(run);
     }
   }
+  std::vector<std::pair<uint64_t, uint32_t>> rarest;  // and the kernel
   for (uint32_t i = 0; i < size(); ++i) {
     ASSIGN_OR_RETURN(const auto source, sources_.Get(i, &buffer_));
     if (source.empty()) continue;
-    const uint64_t rarest =
-        *std::min_element(source.begin(), source.end(), [&](uint64_t x, uint64_t y) {
-          return std::make_pair(count_of(x), x) < std::make_pair(count_of(y), y);
-        });
-    by_rarest_[rarest].push_back(i);
+    rarest.emplace_back(*std::min_element(source.begin(), source.end(),
+                                          [&](uint64_t x, uint64_t y) {
+                                            return std::make_pair(count_of(x), x) <
+                                                   std::make_pair(count_of(y), y);
+                                          }),
+                        i);
   }
-  may_be_rarest_.assign(std::bit_ceil(kBitsPerKernel * (by_rarest_.size() + 1)), false);
-  for (const auto& [rarest, kernels] : by_rarest_) {
-    may_be_rarest_[rarest & (may_be_rarest_.size() - 1)] = true;
+  by_rarest_ = HashIndex(rarest.size());
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [run, kernel] : rarest) by_rarest_.Add(HashIndex::MakeKey(run), kernel);
+    by_rarest_.EndRound();
   }
   return absl::OkStatus();
 }
@@ -71,11 +73,11 @@ absl::Status ModuleJoin::Probe(const v1::KernelShingles& kernel,
   met_.clear();
   for (const auto* runs : {&kernel.runs(), &kernel.module_runs()}) {
     for (const uint64_t run : *runs) {
-      if (!may_be_rarest_[run & (may_be_rarest_.size() - 1)]) continue;
-      const auto kernels = by_rarest_.find(run);
-      if (kernels == by_rarest_.end()) continue;
-      std::copy_if(kernels->second.begin(), kernels->second.end(), std::back_inserter(met_),
-                   wanted);
+      const uint64_t key = HashIndex::MakeKey(run);
+      if (!by_rarest_.MayHave(key)) continue;
+      by_rarest_.ForEach(key, [&](uint32_t i) {
+        if (wanted(i)) met_.push_back(i);
+      });
     }
   }
   if (met_.empty()) return absl::OkStatus();

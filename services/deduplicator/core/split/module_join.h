@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/pair/shingle_sets.h"
+#include "services/deduplicator/core/split/hash_index.h"
 
 namespace kernelmill::deduplicator {
 
@@ -39,11 +39,9 @@ class ModuleJoin {
   int64_t candidates() const { return candidates_; }
 
  private:
-  ShingleSets sources_;              // the runs of each source
-  size_t runs_ = 0;                  // of all sources
-  std::vector<bool> may_be_rarest_;  // by a run's lower bits: a look-up that finds nothing is cheap
-  // The kernels by the rarest run of their source.
-  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_rarest_;
+  ShingleSets sources_;  // the runs of each source
+  size_t runs_ = 0;      // of all sources
+  HashIndex by_rarest_;  // the kernels by the rarest run of their source
   std::vector<uint32_t> met_;
   std::vector<uint64_t> buffer_;
   int64_t candidates_ = 0;

@@ -10,10 +10,11 @@
 //
 // So it is enough to look up prefixes in an index of prefixes, and to compare the sets that meet
 // there. The fewest sets meet if the order puts rare hashes first. Rarity is counted among the
-// added sets, in a table of counts by a hash's lower bits. Ties are broken by the hash itself, so
-// that this is one fixed order, and the result does not depend on it. Hashes of a probing set that
-// no added set has come first and are not looked up. Most sets are similar to nothing; for them,
-// counting their hashes is all the work.
+// added sets, up to kCommon, by a hash's lower bits: two bits a count, so that the counts of a
+// million kernels are 16 MiB. Ties are broken by the hash itself, so that this is one fixed order,
+// and the result does not depend on it. Hashes of a probing set that no added set has come first
+// and are not looked up. Most sets are similar to nothing; for them, counting their hashes is all
+// the work.
 //
 // One hash that is in both prefixes says little. So a probe counts first how many hashes its prefix
 // shares with that of each set that it meets. Take the prefix of the two that ends first: what the
@@ -23,28 +24,29 @@
 // reported pair is real.
 //
 // Among many sets no hash is rare, and a look-up would meet the more of them the more there are. So
-// hashes that many added sets have are not looked up. They come last in the order, so that a set
+// hashes that kCommon added sets have are not looked up. They come last in the order, so that a set
 // knows by its prefix whether it needs any. If two sets both do, their MinHashes bring them
 // together (minhash_index.h); all other pairs share a hash that is not common, and are found by it.
+// So there are two indexes: a set with common hashes is looked for in the one of sets without.
+// MinHashes are the cheaper way where hashes are in several sets: nearly all of their look-ups find
+// nothing, and those read one word.
 
 #include "services/deduplicator/core/split/set_join.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "common/base/status.h"
 #include "services/deduplicator/core/sign/jaccard.h"
+#include "services/deduplicator/core/split/huge_array.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr size_t kLeastCounts = size_t{1} << 10;
-constexpr size_t kMostCounts = size_t{1} << 26;  // 64 MiB
-constexpr uint8_t kMostCount = std::numeric_limits<uint8_t>::max();
-constexpr uint32_t kCommon = 32;  // hashes that more added sets have are not looked up
+constexpr size_t kLeastCells = size_t{1} << 10;
+constexpr size_t kMostCells = size_t{1} << 26;  // 16 MiB
 
 }  // namespace
 
@@ -63,84 +65,71 @@ absl::Status SetJoin::Add(absl::Span<const uint64_t> set) {
   return sets_.Add(set);
 }
 
-// Counts first how many of the set's hashes no added set has: they come first in the order. If they
-// fill the prefix, nothing can be similar. The rest of the prefix are the rarest known hashes.
+// Hashes that no added set has come first: if they fill the prefix, nothing can be similar, and the
+// rest of the set is not looked at. Then come those of one set, and those of two.
 SetJoin::Prefix SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.clear();
   const uint32_t least = LeastCommon(set.size(), threshold_);
   if (set.size() < least) return {};
   size_t length = set.size() - least + 1;
-  size_t unknown = 0;
+  std::array<uint64_t*, kCommon + 1> ends;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    by_count_[i].resize(std::max(by_count_[i].size(), set.size()));
+    ends[i] = by_count_[i].data();
+  }
+  const uint64_t* const enough = ends[0] + length;
   for (const uint64_t hash : set) {
-    const uint32_t count = GetCount(hash);
-    if (count == 0) {
-      if (++unknown == length) {
-        prefix_.clear();
-        return {};
-      }
-    } else {
-      prefix_.emplace_back(count, hash);
+    *ends[GetCount(hash)]++ = hash;
+    if (ends[0] == enough) return {};
+  }
+  length -= static_cast<size_t>(ends[0] - by_count_[0].data());
+  for (size_t i = 1; i < kCommon; ++i) {
+    for (const uint64_t* at = by_count_[i].data(); at < ends[i] && prefix_.size() < length; ++at) {
+      prefix_.push_back(HashIndex::MakeKey(*at));
     }
   }
-  length = std::min(length - unknown, prefix_.size());
-  std::nth_element(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(length) - 1,
-                   prefix_.end());
-  prefix_.resize(length);
-  const auto common = std::partition(prefix_.begin(), prefix_.end(),
-                                     [](const Rarity& hash) { return hash.first <= kCommon; });
-  const Prefix prefix{least - 1, common != prefix_.end()};
-  prefix_.erase(common, prefix_.end());
-  return prefix;
+  return {least - 1, prefix_.size() < length};
 }
 
+// Counts the hashes by their lower bits, up to kCommon. A count that is too high costs time alone.
 absl::Status SetJoin::CountHashes() {
-  counts_.assign(std::clamp(std::bit_ceil(hashes_), kLeastCounts, kMostCounts), 0);
+  HugeArray<uint8_t> counts(std::clamp(std::bit_ceil(hashes_), kLeastCells, kMostCells));
+  cell_mask_ = counts.size() - 1;
   for (size_t i = 0; i < size(); ++i) {
     ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
     for (const uint64_t hash : set) {
-      uint8_t& count = counts_[hash & (counts_.size() - 1)];
-      if (count < kMostCount) ++count;
+      uint8_t& count = counts[hash & cell_mask_];
+      count += count < kCommon;
     }
+  }
+  counts_.assign(counts.size() / kCountsPerWord, 0);
+  for (size_t cell = 0; cell < counts.size(); ++cell) {
+    counts_[cell / kCountsPerWord] |= uint64_t{counts[cell]} << (cell % kCountsPerWord * 2);
   }
   return absl::OkStatus();
 }
 
-// Counts the hashes, and indexes the prefix of each set by the upper bits of its hashes, so that a
-// look-up is one array access and a short scan. The first round counts the entries of each start,
-// the second fills them in; it reads the sets again, since prefixes together are too much to hold.
+// Indexes the prefix of each set. It reads the sets twice, since prefixes together are too much to
+// hold.
 absl::Status SetJoin::Build() {
   RETURN_IF_ERROR(CountHashes());
-  const int bits = std::clamp(static_cast<int>(std::bit_width(hashes_)), 1, 24);
-  start_shift_ = 64 - bits;
-  starts_.assign((size_t{1} << bits) + 1, 0);
-  for (const bool counting : {true, false}) {
+  const auto expected = static_cast<size_t>((1 - threshold_) * static_cast<double>(hashes_));
+  rare_ = HashIndex(expected);
+  mixed_ = HashIndex(expected);
+  for (const bool is_first : {true, false}) {
     for (uint32_t i = 0; i < size(); ++i) {
       ASSIGN_OR_RETURN(const auto set, sets_.Get(i, &buffer_));
       const Prefix prefix = TakePrefix(set);
       added_[i].rest = prefix.rest;
-      added_[i].has_common = prefix.has_common;
-      if (counting && prefix.has_common) common_.Add(i, MinHash(set));
-      for (const auto& [count, hash] : prefix_) {
-        uint32_t& start = starts_[hash >> start_shift_];
-        if (!counting) entries_[start] = {static_cast<uint32_t>(hash), i};
-        ++start;
-      }
+      if (is_first && prefix.has_common) common_.Add(i, MinHash(set));
+      HashIndex& index = prefix.has_common ? mixed_ : rare_;
+      for (const uint64_t key : prefix_) index.Add(key, i);
     }
-    if (!counting) break;
-    std::exclusive_scan(starts_.begin(), starts_.end(), starts_.begin(), uint32_t{0});
-    entries_.resize(starts_.back());
+    rare_.EndRound();
+    mixed_.EndRound();
   }
-  // The second round moved each start to its end, which is the next one's start.
-  std::move_backward(starts_.begin(), starts_.end() - 1, starts_.end());
-  starts_[0] = 0;
   common_.Build();
   return absl::OkStatus();
-}
-
-absl::Span<const SetJoin::Entry> SetJoin::EntriesNear(uint64_t hash) const {
-  const size_t bucket = hash >> start_shift_;
-  return absl::MakeConstSpan(entries_).subspan(starts_[bucket],
-                                               starts_[bucket + 1] - starts_[bucket]);
 }
 
 // Returns false if what the prefixes share rules out the threshold.
@@ -151,19 +140,31 @@ bool SetJoin::MayReach(const Added& added, size_t size, uint32_t rest) const {
   return Similarity({most, all - most}) >= threshold_;
 }
 
-// Fills `met_` with the sets that share enough of the prefix. Counts first what each set's prefix
-// shares with this one's, and resets the counters.
+// Counts what each set's prefix shares with this one's, and lists the sets that share any.
+void SetJoin::MeetIn(const HashIndex& index) {
+  if (index.size() == 0) return;
+  keys_.clear();
+  for (const uint64_t key : prefix_) index.PrefetchMayHave(key);
+  for (const uint64_t key : prefix_) {
+    if (!index.MayHave(key)) continue;
+    index.PrefetchForEach(key);
+    keys_.push_back(key);
+  }
+  for (const uint64_t key : keys_) {
+    index.ForEach(key, [this](uint32_t i) {
+      if (added_[i].met++ == 0) met_.push_back(i);
+    });
+  }
+}
+
+// Fills `met_` with the sets that share enough of the prefix, and resets the counters. Two sets
+// with common hashes are left to their MinHashes.
 void SetJoin::MeetByRare(absl::Span<const uint64_t> set, const Prefix& prefix) {
   met_.clear();
-  for (const auto& [count, hash] : prefix_) {
-    for (const Entry& entry : EntriesNear(hash)) {
-      if (entry.hash != static_cast<uint32_t>(hash)) continue;
-      if (added_[entry.set].met++ == 0) met_.push_back(entry.set);
-    }
-  }
+  MeetIn(rare_);
+  if (!prefix.has_common) MeetIn(mixed_);
   const auto cannot_reach = [&](uint32_t i) {
-    const bool is_of_common = prefix.has_common && added_[i].has_common;
-    const bool may = !is_of_common && MayReach(added_[i], set.size(), prefix.rest);
+    const bool may = MayReach(added_[i], set.size(), prefix.rest);
     added_[i].met = 0;
     return !may;
   };
