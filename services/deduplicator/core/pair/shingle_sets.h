@@ -16,8 +16,8 @@
 namespace kernelmill::deduplicator {
 
 struct SpillOptions {
-  size_t memory_bytes = size_t{256} << 20;  // for each kind of set; the rest goes to disk
-  std::string folder;                       // for that rest; default: the system's temp folder
+  size_t memory_bytes = size_t{64} << 20;  // for each kind of set; the rest goes to disk
+  std::string folder;                      // for that rest; default: the system's temp folder
 };
 
 // A list of shingle sets, numbered in the order in which they are added. It keeps them in memory up
