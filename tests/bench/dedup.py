@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The deduplicator: recall and speed over real kernels, beside rensa and datasketch; growth; two workers.
 
-usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N] [--copies N] [--processes N]
+usage: dedup.py compare REPOSITORY... | growth [KERNELS...] | joins [KERNELS...] | workers  [--folder DIR] [--records FILE] [--rounds N] [--copies N] [--processes N] [--beside PROGRAM]
 
 compare   crawls the repositories (bare ones, or any git URL), or takes the kernels of --records, an exported
           kernels.jsonl; holds the pairs found against brute force; and times each program on one core, with 128
@@ -12,7 +12,9 @@ compare   crawls the repositories (bare ones, or any git URL), or takes the kern
 growth    processor time per kernel and peak of memory of sign, pair (all partitions), resolve and split (a tenth held out)
           over made kernels: three in ten are near-duplicates; structural duplicates included. With --records, an exported
           kernels.jsonl, they are changed copies of real kernels. Each task is a process, as many at a time as --processes says.
-          A million kernels take some 15 GiB of disk
+          A million kernels take some 15 GiB of disk. --beside takes another build's dedup_bench over the same signatures
+joins     the two joins of split alone, processor time per kernel of the job and peak of memory: a tenth is indexed as if held out,
+          and some thousands of the others look there. A million kernels take half a minute and no disk; --beside as above
 workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
@@ -34,9 +36,9 @@ BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
 PERMUTATIONS, BANDS, ROWS, THRESHOLD = 128, 32, 4, 0.7
 
 
-def bench(*argv):
+def bench(*argv, program=BIN / "dedup_bench"):
     """Runs a command of dedup_bench and returns the JSON that it prints."""
-    done = subprocess.run([BIN / "dedup_bench", *map(str, argv)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([program, *map(str, argv)], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
 
@@ -215,20 +217,39 @@ def compare(args, folder):
           f"sign and verified pairs {whole:.1f} us a kernel")
 
 
+def programs_of(args):
+    return [BIN / "dedup_bench", *([args.beside] if args.beside else [])]
+
+
 def growth(args, folder):
     first = {}
     for kernels in [int(k) for k in args.arguments] or [10_000, 100_000, 1_000_000]:
         blobs = folder / "blobs"
         blobs.mkdir()
-        row = bench("growth", kernels, blobs, "--processes", args.processes, *(["--records", args.records] if args.records else []))
+        for program in programs_of(args):
+            row = bench("growth", kernels, blobs, "--processes", args.processes, *(["--records", args.records] if args.records else []),
+                        *(["--signed"] if program != BIN / "dedup_bench" else []), program=program)
+            each = {stage: 1e6 * seconds / kernels for stage, seconds in row["processor_seconds"].items()}
+            base = first.setdefault(program, each)
+            print(f"{program}: {kernels} kernels of {row['tokens']:.0f} tokens, microseconds of a processor each: "
+                  + ", ".join(f"{stage} {t:.1f} ({t / base[stage]:.2f} x the first)" for stage, t in each.items()))
+            print(f"    longest task {row['longest']} s, peak {row['peak_mib']} MiB; {row['partitions']} partitions, "
+                  f"{row['pairs.candidates'] / kernels:.1f} candidates of pair and {row['splits.candidates'] / kernels:.2f} of split each; "
+                  f"{row['dataset.kept']} kept; splits {row['splits'][:12]}", flush=True)
         shutil.rmtree(blobs)
-        each = {stage: 1e6 * seconds / kernels for stage, seconds in row["processor_seconds"].items()}
-        first = first or each
-        print(f"{kernels} kernels of {row['tokens']:.0f} tokens, microseconds of a processor each: "
-              + ", ".join(f"{stage} {t:.1f} ({t / first[stage]:.2f} x the first)" for stage, t in each.items()))
-        print(f"    longest task {row['longest']} s, peak {row['peak_mib']} MiB; {row['partitions']} partitions, "
-              f"{row['pairs.candidates'] / kernels:.1f} candidates of pair and {row['splits.candidates'] / kernels:.2f} of split each; "
-              f"{row['dataset.kept']} kept", flush=True)
+
+
+def joins(args, _):
+    parts = ["build_alike_us", "probe_alike_us", "build_modules_us", "probe_modules_us"]
+    first = {}
+    for kernels in [int(k) for k in args.arguments] or [10_000, 100_000, 1_000_000]:
+        for program in programs_of(args):
+            row = bench("join", kernels, *(["--records", args.records] if args.records else []), program=program)
+            each = sum(row[part] for part in parts)
+            print(f"{program}: {kernels} kernels, {each:.1f} us each ({each / first.setdefault(program, each):.2f} x the first): "
+                  + ", ".join(f"{part[:-3].replace('_', ' ')} {row[part]:.1f}" for part in parts)
+                  + f"; {row['candidates']} candidates, {row['found']} alike and {row['contained']} contained of {row['probed']} probes; "
+                  f"{row['peak_mib']} MiB", flush=True)
 
 
 def workers(_, folder):
@@ -238,16 +259,17 @@ def workers(_, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["compare", "growth", "workers"])
+    parser.add_argument("what", choices=["compare", "growth", "joins", "workers"])
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--records")
     parser.add_argument("--folder")
+    parser.add_argument("--beside", type=pathlib.Path)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--copies", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        {"compare": compare, "growth": growth, "workers": workers}[args.what](args, pathlib.Path(folder))
+        {"compare": compare, "growth": growth, "joins": joins, "workers": workers}[args.what](args, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

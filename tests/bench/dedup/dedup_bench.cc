@@ -28,6 +28,7 @@
 #include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/sign.h"
 #include "tests/bench/dedup/growth.h"
+#include "tests/bench/dedup/join.h"
 
 namespace kernelmill::bench {
 namespace {
@@ -230,7 +231,13 @@ int main(int argc, char** argv) {
   growth->add_option("kernels", options.kernels)->required();
   growth->add_option("folder", options.folder)->required();
   growth->add_option("--records", records, "kernels that the made ones are changed copies of");
+  growth->add_flag("--signed", options.is_signed, "the folder has the results of sign");
   growth->add_option("--processes", options.processes, "processes that sign and pair");
+  CLI::App* join = app.add_subcommand("join", "the joins of split by number of kernels");
+  int64_t probes = 20'000;
+  join->add_option("kernels", options.kernels)->required();
+  join->add_option("--records", records, "kernels that the made ones are changed copies of");
+  join->add_option("--probes", probes, "kernels to probe with");
   app.require_subcommand(1);
   CLI11_PARSE(app, argc, argv);
   const auto run_growth = [&]() -> absl::Status {
@@ -238,6 +245,7 @@ int main(int argc, char** argv) {
     if (!records.empty()) {
       ASSIGN_OR_RETURN(kernels, kernelmill::bench::ReadKernels(records));
     }
+    if (join->parsed()) return kernelmill::bench::Join(options.kernels, probes, kernels);
     return kernelmill::bench::Growth(options, kernels);
   };
   const absl::Status status =

@@ -144,12 +144,14 @@ class Runner {
         store_(options.folder),
         stages_(deduplicator::NewDeduplicatorStages({.folder = options.folder})) {}
 
-  // Runs the tasks, as many at a time as there may be processes. Returns the results of each.
+  // Runs the tasks, as many at a time as there may be processes. Returns the results of each. Takes
+  // those of `first` tasks from the folder.
   absl::StatusOr<std::vector<std::vector<v1::StageResult>>> Run(const std::string& stage,
-                                                                const std::vector<Task>& tasks) {
+                                                                const std::vector<Task>& tasks,
+                                                                size_t first = 0) {
     std::vector<std::vector<v1::StageResult>> results(tasks.size());
     int running = 0;
-    size_t next = 0;
+    size_t next = first;
     while (next < tasks.size() || running > 0) {
       if (next < tasks.size() && running < options_.processes) {
         if (fork() == 0) _exit(RunTask(file_ + static_cast<int>(next), tasks[next]));
@@ -300,7 +302,9 @@ Actions MakeActions(int64_t kernels) {
   return actions;
 }
 
-absl::Status SignAll(int64_t kernels, const MadeKernels& made, Runner* runner, Actions* actions) {
+absl::Status SignAll(const GrowthOptions& options, const MadeKernels& made, Runner* runner,
+                     Actions* actions) {
+  const int64_t kernels = options.kernels;
   const int64_t shards = (kernels + kShard - 1) / kShard;
   std::vector<Runner::Task> tasks;
   for (int64_t first = 0; first < shards; first += kShardsOfTask) {
@@ -309,7 +313,8 @@ absl::Status SignAll(int64_t kernels, const MadeKernels& made, Runner* runner, A
       return SignShards(made, kernels, first, end, task, results);
     });
   }
-  ASSIGN_OR_RETURN(const auto results, runner->Run("sign", tasks));
+  const size_t done = options.is_signed ? tasks.size() : 0;
+  ASSIGN_OR_RETURN(const auto results, runner->Run("sign", tasks, done));
   int64_t shard = 0;
   for (const std::vector<v1::StageResult>& task : results) {
     for (const v1::StageResult& result : task) {
@@ -364,7 +369,7 @@ absl::Status Growth(const GrowthOptions& options, const v1::KernelShard& real) {
   const MadeKernels made(real);
   Runner runner(options);
   Actions actions = MakeActions(options.kernels);
-  RETURN_IF_ERROR(SignAll(options.kernels, made, &runner, &actions));
+  RETURN_IF_ERROR(SignAll(options, made, &runner, &actions));
   v1::PairParams& params = *actions.pair.mutable_params()->mutable_pair();
   std::vector<Runner::Task> tasks;
   for (int p = 0; p < params.partitions(); ++p) {

@@ -11,8 +11,9 @@ namespace kernelmill::bench {
 
 struct GrowthOptions {
   int64_t kernels = 10'000;
-  std::string folder;  // for the blobs
-  int processes = 1;   // that run tasks of one stage side by side
+  std::string folder;      // for the blobs
+  bool is_signed = false;  // the folder has the results of sign from an earlier run
+  int processes = 1;       // that run tasks of one stage side by side
 };
 
 // Signs, pairs, resolves and splits made kernels by the stages themselves, and prints as JSON what
