@@ -128,14 +128,13 @@ absl::StatusOr<std::unique_ptr<KernelWriter>> KernelWriter::Create(cas::BlobStor
                    FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
   RETURN_IF_ERROR(functions.Append("["));
   return std::unique_ptr<KernelWriter>(new KernelWriter(
-      store, index, dir, sinks, threads, {std::move(fim_csv), std::move(functions)}));
+      store, index, sinks, threads, {dir, std::move(fim_csv), std::move(functions)}));
 }
 
-KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index, std::string dir,
+KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index,
                            const KernelSinks& sinks, int threads, Files files)
     : store_(store),
       index_(index),
-      dir_(std::move(dir)),
       sinks_(sinks),
       files_(std::move(files)),
       queue_(threads, 2 * static_cast<size_t>(threads),
@@ -243,7 +242,7 @@ absl::Status KernelWriter::Spill(uint32_t number, const std::string& record) {
 // Most sources are small and need no file.
 absl::StatusOr<TempFile::Extent> KernelWriter::AppendToFile(const std::string& records) {
   if (!rows_->file.has_value()) {
-    ASSIGN_OR_RETURN(rows_->file, TempFile::Create(dir_));
+    ASSIGN_OR_RETURN(rows_->file, TempFile::Create(files_.dir));
   }
   return rows_->file->Append(records);
 }

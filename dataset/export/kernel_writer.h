@@ -108,12 +108,13 @@ class KernelWriter final : public manifest::DatasetVisitor {
 
   // The files that it writes itself.
   struct Files {
+    std::string dir;  // also for temporary files
     FileWriter fim_csv;
     FileWriter functions;
   };
 
-  KernelWriter(cas::BlobStore& store, const DatasetIndex& index, std::string dir,
-               const KernelSinks& sinks, int threads, Files files);
+  KernelWriter(cas::BlobStore& store, const DatasetIndex& index, const KernelSinks& sinks,
+               int threads, Files files);
 
   absl::Status EndSource();
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
@@ -133,7 +134,6 @@ class KernelWriter final : public manifest::DatasetVisitor {
 
   cas::BlobStore& store_;
   const DatasetIndex& index_;
-  const std::string dir_;
   const KernelSinks sinks_;
   Files files_;
   bool first_function_ = true;
