@@ -184,7 +184,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--restart", action="store_true")
     parser.add_argument("--folder", help="where to work; default: a temporary folder")
-    parser.add_argument("--keep", action="store_true", help="do not delete what was written")
+    parser.add_argument("--keep", action="store_true", help="keep the files")
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(dir=options.folder))
     try:

@@ -254,7 +254,7 @@ absl::StatusOr<int64_t> MadeResults::FindShard(absl::string_view blob) const {
   int64_t shard = 0;
   if (at == absl::string_view::npos ||
       !absl::SimpleAtoi(blob.substr(at + kPrefix.size(), kDigits), &shard)) {
-    return absl::InvalidArgumentError("the blob is of no made shard");
+    return absl::InvalidArgumentError("the blob does not belong to a made shard");
   }
   return shard;
 }

@@ -35,7 +35,7 @@ class MadeResults {
   // Three kernels in ten are near duplicates of another one of their shard.
   v1::PairSet MakePairs(int shards) const;
 
-  // Returns the number of the shard that a blob with its paths is of.
+  // Returns the number of the shard to which a blob with paths belongs.
   absl::StatusOr<int64_t> FindShard(absl::string_view blob) const;
 
   int kernels() const { return kernels_.kernels_size(); }

@@ -27,7 +27,7 @@
 namespace kernelmill::bench {
 namespace {
 
-// What all made stages share.
+// The input of all made stages.
 struct Made {
   MadeResults results;
   int shards;  // of a source
@@ -134,7 +134,7 @@ class MadeValidate final : public MadeStage {
   }
 };
 
-// Shingles are empty: neither resolve nor what follows reads them.
+// Shingles are empty, because no later stage reads them.
 class MadeSign final : public MadeStage {
  public:
   using MadeStage::MadeStage;
