@@ -22,7 +22,6 @@ set(KERNELMILL_GRPC_HEADERS
   <grpcpp/grpcpp.h> <kernelmill/v1/crawl.grpc.pb.h> <kernelmill/v1/stages.grpc.pb.h> <kernelmill/v1/store.grpc.pb.h>
   <kernelmill/v1/work.grpc.pb.h> <build/bazel/remote/execution/v2/remote_execution.grpc.pb.h>
   <google/bytestream/bytestream.grpc.pb.h>)
-set(KERNELMILL_FLAG_HEADERS ${KERNELMILL_HEADERS} ${KERNELMILL_GRPC_HEADERS} <CLI/CLI.hpp>)
 
 # km_precompiled(NAME HEADER...): precompiled headers that targets use by km_use_precompiled.
 function(km_precompiled name)
@@ -53,8 +52,6 @@ function(km_use_precompiled target)
   if("GTest::gmock" IN_LIST ARGN)
     target_precompile_headers(${target} REUSE_FROM km_test_headers)
     target_compile_options(${target} PRIVATE ${KERNELMILL_UNOPTIMIZED}) # as its precompiled headers are
-  elseif("CLI11::CLI11" IN_LIST ARGN)
-    target_precompile_headers(${target} REUSE_FROM km_flag_headers)
   elseif("gRPC::grpc++" IN_LIST ARGN)
     target_precompile_headers(${target} REUSE_FROM km_grpc_headers)
   else()
@@ -73,8 +70,6 @@ if(KERNELMILL_PRECOMPILE)
   endif()
   km_precompiled(km_headers ${KERNELMILL_HEADERS})
   km_precompiled(km_grpc_headers ${KERNELMILL_HEADERS} ${KERNELMILL_GRPC_HEADERS})
-  km_precompiled(km_flag_headers ${KERNELMILL_FLAG_HEADERS})
-  target_link_libraries(km_flag_headers PRIVATE CLI11::CLI11)
   if(KERNELMILL_TESTS)
     km_precompiled(km_test_headers ${KERNELMILL_HEADERS} ${KERNELMILL_GRPC_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
     target_link_libraries(km_test_headers PRIVATE GTest::gmock)

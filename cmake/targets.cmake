@@ -25,10 +25,9 @@ function(km_program name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${KERNELMILL_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${KERNELMILL_PROGRAM_DEPS})
-  if("${ARG_SRCS}" STREQUAL "main.cc") # it reads flags, and the rest is in libraries
-    km_use_precompiled(${name} CLI11::CLI11)
+  if("${ARG_SRCS}" STREQUAL "main.cc") # it starts a server
+    km_use_precompiled(${name} gRPC::grpc++)
   else()
-    list(REMOVE_ITEM ARG_DEPS CLI11::CLI11)
     km_use_precompiled(${name} ${ARG_DEPS})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")

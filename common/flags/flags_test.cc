@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/file.h"
+#include "common/flags/parser.h"
 #include "common/flags/server_flags.h"
 #include "common/flags/settings_file.h"
 
@@ -112,6 +115,37 @@ TEST_F(FlagsTest, AnUnknownSettingIsRefused) {
   EXPECT_THAT(program.error,
               HasSubstr("settings.yaml:1: slot: unknown setting (did you mean slots?)"));
   EXPECT_EQ(Program({"--config", "/nonexistent"}).exit, 2);
+}
+
+TEST(ParserTest, SetsEachKindOfFlagAndChecksItsValue) {
+  const auto parse = [](std::vector<std::string> words) {
+    Parser parser("", "program");
+    std::vector<std::string> hosts;
+    int tries = 0;
+    double seconds = 0;
+    bool local = false;
+    parser.Add("--hosts", &hosts, "")
+        .Separator(',')
+        .OneArgument()
+        .Check([](const std::string& host) { return host == "*" ? "any host" : ""; });
+    parser.Add("--tries", &tries, "").Range(1, 3);
+    parser.Add("--seconds", &seconds, "").NotNegative();
+    parser.Add("--local", &local, "").Variable("KERNELMILL_LOCAL");
+    parser.AddCommand("repair", "");
+    words.insert(words.begin(), "program");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    if (ParseFlags(parser.app(), static_cast<int>(argv.size()), argv.data()))
+      return std::string("refused");
+    return absl::StrCat(absl::StrJoin(hosts, "+"), " ", tries, " ", seconds, local ? " local" : "",
+                        parser.HasCommand("repair") ? " repair" : "");
+  };
+  EXPECT_EQ(parse({"--hosts", "a,b", "--tries=2", "--seconds", "0.5"}), "a+b 2 0.5");
+  const Variable local("KERNELMILL_LOCAL", "true");
+  EXPECT_EQ(parse({"repair", "--tries", "3"}), " 3 0 local repair");
+  for (const char* wrong : {"--hosts=a,*", "--tries=4", "--seconds=-1"}) {
+    EXPECT_EQ(parse({wrong}), "refused") << wrong;
+  }
 }
 
 TEST_F(FlagsTest, WithoutTlsOnlyThisMachineIsServedUnlessToldSo) {

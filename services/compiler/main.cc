@@ -1,11 +1,11 @@
 // kernelmill-compiler: a worker for the stage compile.
 #include <grpcpp/impl/service_type.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "common/flags/parser.h"
 #include "common/flags/server_flags.h"
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
@@ -24,22 +24,26 @@ int main(int argc, char** argv) {
   worker.task_timeout_seconds = 6 * 3600;
   kernelmill::compiler::ToolchainOptions options;
   options.folder = kernelmill::compiler::DefaultToolchainsFolder();
-  CLI::App app("Compiles kernels, as a worker of a coordinator.", "kernelmill-compiler");
-  kernelmill::flags::AddServerFlags(app, &server);
-  kernelmill::flags::AddWorkerFlags(app, &worker);
-  app.add_option("--toolchains", options.folder, "folder of the installed toolchains")
-      ->envname("KERNELMILL_TOOLCHAINS")
-      ->capture_default_str();
-  app.add_option("--temp-dir", options.temp_dir,
-                 "folder for the compilers' temporary files (default: the system's temp folder)")
-      ->envname("KERNELMILL_TEMP_DIR")
-      ->check(CLI::ExistingDirectory);
-  app.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
-               "run untrusted code without a sandbox, as this user")
-      ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
+  kernelmill::flags::Parser parser("Compiles kernels, as a worker of a coordinator.",
+                                   "kernelmill-compiler");
+  kernelmill::flags::AddServerFlags(parser.app(), &server);
+  kernelmill::flags::AddWorkerFlags(parser.app(), &worker);
+  parser.Add("--toolchains", &options.folder, "folder of the installed toolchains")
+      .Variable("KERNELMILL_TOOLCHAINS")
+      .ShowDefault();
+  parser
+      .Add("--temp-dir", &options.temp_dir,
+           "folder for the compilers' temporary files (default: the system's temp folder)")
+      .Variable("KERNELMILL_TEMP_DIR")
+      .ExistingFolder();
+  parser
+      .Add("--unsafe-no-sandbox", &options.unsafe_no_sandbox,
+           "run untrusted code without a sandbox, as this user")
+      .Variable("KERNELMILL_UNSAFE_NO_SANDBOX");
   kernelmill::flags::CallFlags calls;
-  kernelmill::flags::AddCallFlags(app, &calls);
-  if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
+  kernelmill::flags::AddCallFlags(parser.app(), &calls);
+  if (const auto exit_status = kernelmill::flags::ParseFlags(parser.app(), argc, argv))
+    return *exit_status;
   const auto toolchains = kernelmill::compiler::OpenToolchains(options);
   if (!toolchains.ok()) return kernelmill::ServerExitStatus(toolchains.status());
   const auto timed = kernelmill::compiler::NewTimedCompiler(**toolchains);

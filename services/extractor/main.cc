@@ -1,9 +1,9 @@
 // kernelmill-extractor: the worker that finds kernels in files and links them to what they need.
 #include <grpcpp/impl/service_type.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "common/flags/parser.h"
 #include "common/flags/server_flags.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
@@ -16,13 +16,15 @@ int main(int argc, char** argv) {
   server.listen = "127.0.0.1:7073";
   server.metrics = "127.0.0.1:8073";
   kernelmill::flags::WorkerFlags worker;
-  CLI::App app("Finds kernels in source files and links them, as a worker of a coordinator.",
-               "kernelmill-extractor");
-  kernelmill::flags::AddServerFlags(app, &server);
-  kernelmill::flags::AddWorkerFlags(app, &worker);
+  kernelmill::flags::Parser parser(
+      "Finds kernels in source files and links them, as a worker of a coordinator.",
+      "kernelmill-extractor");
+  kernelmill::flags::AddServerFlags(parser.app(), &server);
+  kernelmill::flags::AddWorkerFlags(parser.app(), &worker);
   kernelmill::flags::CallFlags calls;
-  kernelmill::flags::AddCallFlags(app, &calls);
-  if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
+  kernelmill::flags::AddCallFlags(parser.app(), &calls);
+  if (const auto exit_status = kernelmill::flags::ParseFlags(parser.app(), argc, argv))
+    return *exit_status;
   return kernelmill::worker::RunWorkerProcess(
       server, worker, kernelmill::extractor::NewExtractorStages(), [&calls](auto&) {
         return kernelmill::extractor::NewExtractorService(

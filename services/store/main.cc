@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "common/base/locks.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/flags/parser.h"
 #include "common/flags/server_flags.h"
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
@@ -35,41 +35,51 @@ struct Flags {
 };
 
 // Each flag has an environment variable, so that a container needs no command line.
-void AddFlags(CLI::App& app, Flags* flags) {
-  app.add_option("--data", flags->store.data_dir, "directory of the database")
-      ->envname("KERNELMILL_DATA")
-      ->required();
-  flags::AsBytes(app.add_option("--cache-bytes", flags->store.block_cache_bytes,
-                                "memory for the database's index and filters, e.g. 512MB"))
-      ->envname("KERNELMILL_CACHE_BYTES")
-      ->capture_default_str();
-  flags::AsBytes(app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
-                                "largest blob that clients may store"))
-      ->envname("KERNELMILL_MAX_BLOB_BYTES")
-      ->capture_default_str();
-  flags::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
-                                "disk space for the database, e.g. 200GB; the least recently used "
-                                "content is evicted first. At least 16MiB; 0: no limit"))
-      ->envname("KERNELMILL_LIMIT_BYTES")
-      ->capture_default_str();
-  flags::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
-                                "space that stays free on the disk; with less, writes fail. 0: "
-                                "write until the disk is full"))
-      ->envname("KERNELMILL_KEEP_FREE_BYTES")
-      ->capture_default_str();
-  app.add_option("--max-uploads-per-caller", flags->store.uploads.max_open_per_caller,
-                 "open uploads of one caller (without TLS: of one host) at a time")
-      ->envname("KERNELMILL_MAX_UPLOADS_PER_CALLER")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  flags::AsBytes(app.add_option("--max-upload-bytes-per-caller",
-                                flags->store.uploads.max_bytes_per_caller,
-                                "total size of one caller's open uploads"))
-      ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
-      ->capture_default_str();
-  flags::AddBackupFlags(app, &flags->store.backups.dir, &flags->store.backups.max_backups);
-  flags::AddGrantKeyFlag(app, &flags->grant_key);
-  flags::AddServerFlags(app, &flags->server);
+void AddFlags(flags::Parser& parser, Flags* flags) {
+  parser.Add("--data", &flags->store.data_dir, "directory of the database")
+      .Variable("KERNELMILL_DATA")
+      .Required();
+  parser
+      .Add("--cache-bytes", &flags->store.block_cache_bytes,
+           "memory for the database's index and filters, e.g. 512MB")
+      .Bytes()
+      .Variable("KERNELMILL_CACHE_BYTES")
+      .ShowDefault();
+  parser
+      .Add("--max-blob-bytes", &flags->store.limits.max_blob_bytes,
+           "largest blob that clients may store")
+      .Bytes()
+      .Variable("KERNELMILL_MAX_BLOB_BYTES")
+      .ShowDefault();
+  parser
+      .Add("--limit-bytes", &flags->store.retention.limit_bytes,
+           "disk space for the database, e.g. 200GB; the least recently used "
+           "content is evicted first. At least 16MiB; 0: no limit")
+      .Bytes()
+      .Variable("KERNELMILL_LIMIT_BYTES")
+      .ShowDefault();
+  parser
+      .Add("--keep-free-bytes", &flags->store.retention.keep_free_bytes,
+           "space that stays free on the disk; with less, writes fail. 0: "
+           "write until the disk is full")
+      .Bytes()
+      .Variable("KERNELMILL_KEEP_FREE_BYTES")
+      .ShowDefault();
+  parser
+      .Add("--max-uploads-per-caller", &flags->store.uploads.max_open_per_caller,
+           "open uploads of one caller (without TLS: of one host) at a time")
+      .Variable("KERNELMILL_MAX_UPLOADS_PER_CALLER")
+      .Range(1, 256)
+      .ShowDefault();
+  parser
+      .Add("--max-upload-bytes-per-caller", &flags->store.uploads.max_bytes_per_caller,
+           "total size of one caller's open uploads")
+      .Bytes()
+      .Variable("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
+      .ShowDefault();
+  flags::AddBackupFlags(parser.app(), &flags->store.backups.dir, &flags->store.backups.max_backups);
+  flags::AddGrantKeyFlag(parser.app(), &flags->grant_key);
+  flags::AddServerFlags(parser.app(), &flags->server);
 }
 
 // The error with which the database's log broke; setting it wakes main(). Thread-safe.
@@ -142,19 +152,16 @@ int Repair(const Flags& flags) {
 int Main(int argc, char** argv) {
   EndDeadlockSearch();
   rpc::TerminationSignal signal;  // first, so that later threads inherit the blocked signals
-  CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
-               "kernelmill-store");
+  flags::Parser parser("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
+                       "kernelmill-store");
   Flags flags;
-  AddFlags(app, &flags);
-  const CLI::App* const repair =
-      app.add_subcommand(
-             "repair",
-             "make a new database of what can be read of a damaged one, and say what is "
-             "lost; no store may run on --data")
-          ->fallthrough();
-  if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
+  AddFlags(parser, &flags);
+  parser.AddCommand("repair",
+                    "make a new database of what can be read of a damaged one, and say what is "
+                    "lost; no store may run on --data");
+  if (const auto exit_status = flags::ParseFlags(parser.app(), argc, argv)) return *exit_status;
   ConfigureLog("store", flags.server.log_level);
-  if (repair->parsed()) return Repair(flags);
+  if (parser.HasCommand("repair")) return Repair(flags);
   return ServerExitStatus(Serve(flags, signal));
 }
 

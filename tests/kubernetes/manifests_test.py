@@ -216,7 +216,7 @@ class Manifests(unittest.TestCase):
                 self.assertTrue(constraint["labelSelector"]["matchLabels"])
 
     def test_settings_are_those_of_the_programs(self):
-        known = set(sources(r'envname\("(KERNELMILL_\w+)"\)', "common", "services"))
+        known = set(sources(r'(?:envname|Variable)\("(KERNELMILL_\w+)"\)', "common", "services"))
         for things in self.overlays():
             for settings in of_kind(things, "ConfigMap"):
                 self.assertLessEqual(set(settings["data"]), known)
