@@ -106,6 +106,11 @@ struct Language {
   // Its kernels return nothing, and one maker makes kernels and device functions, so that a function
   // that nothing in its file uses is a device function only if it returns a value.
   bool kernels_return_nothing = false;
+  // Functions of the packages that run a kernel that they are given.
+  std::vector<absl::string_view> launchers = {};
+  // Methods of a kernel that return it, made ready, and methods that lead to runs of it.
+  std::vector<absl::string_view> preparing_methods = {};
+  std::vector<absl::string_view> running_methods = {};
   // A function of the language within another one is a part of that, and no kernel of its own.
   bool inner_are_parts = false;
   // Triton's compiler compiles its kernels. A language without this is not given to the compile

@@ -363,6 +363,29 @@ bool ComesWith(absl::string_view dsl, absl::string_view module) {
          (language->installs_numpy && FirstPart(module) == "numpy");
 }
 
+bool LaunchesArgument(absl::string_view resolved) {
+  const absl::string_view name = LastPart(resolved);
+  return std::any_of(Languages().begin(), Languages().end(), [&](const Language& language) {
+    if (!IsOneOf(name, language.launchers)) return false;
+    return std::any_of(language.packages.begin(), language.packages.end(),
+                       [resolved](absl::string_view package) {
+                         return absl::StartsWith(resolved, absl::StrCat(package, "."));
+                       });
+  });
+}
+
+bool PreparesKernel(absl::string_view method) {
+  return std::any_of(Languages().begin(), Languages().end(), [method](const Language& language) {
+    return IsOneOf(method, language.preparing_methods);
+  });
+}
+
+bool RunsKernel(absl::string_view method) {
+  return std::any_of(Languages().begin(), Languages().end(), [method](const Language& language) {
+    return IsOneOf(method, language.running_methods);
+  });
+}
+
 bool CompilesAsTriton(absl::string_view dsl) {
   const Language* const language = FindLanguage(dsl);
   return language != nullptr && language->compiles_as_triton;

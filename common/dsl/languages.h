@@ -100,6 +100,16 @@ bool IsC(absl::string_view dsl);
 // they require that.
 bool ComesWith(absl::string_view dsl, absl::string_view module);
 
+// Returns whether a function, by its dotted name resolved through imports, runs a kernel that it is
+// given, as a language's own functions do.
+bool LaunchesArgument(absl::string_view resolved);
+
+// Returns whether a method of a kernel returns it, made ready: k.compile().
+bool PreparesKernel(absl::string_view method);
+
+// Returns whether a method of a kernel leads to runs of it: k.get_profiler().
+bool RunsKernel(absl::string_view method);
+
 // Returns whether Triton's compiler compiles kernels of this language; false for an unknown one.
 bool CompilesAsTriton(absl::string_view dsl);
 

@@ -14,6 +14,8 @@ Language MakeCutile() {
       .decorator = "@ct.kernel",
       .packages = {"cuda.tile", "cuda.tile_experimental"},
       .target = "nvidia",
+      .launchers = {"exhaustive_search"},
+      .preparing_methods = {"replace_hints"},
   };
 }
 

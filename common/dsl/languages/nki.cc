@@ -14,6 +14,7 @@ Language MakeNki() {
       .installs_numpy = true,
       .target = "aws",
       .runs_by_call = true,
+      .launchers = {"simulate_kernel"},
   };
 }
 

@@ -24,6 +24,8 @@ Language MakeTilelang() {
       .packages = {"tilelang", "tvm"},
       .installs_numpy = true,
       .runs_by_call = true,
+      .preparing_methods = {"compile"},
+      .running_methods = {"get_profiler"},
       .inner_are_parts = true,
   };
 }

@@ -158,7 +158,9 @@ class Launches::Finder {
       if (function.imported_decorators.empty() && !MayLaunch(function)) {
         jit_.insert(function.definition);
       }
-      if (RunsByCall(function)) called_.insert(function.definition);
+      if (!RunsByCall(function)) continue;
+      called_.insert(function.definition);
+      called_keys_.insert(references.MakeKey(function.definition));
     }
     for (const JitFunction& function : functions) AddPallas(function);
     for (const Call& call : calls.In(0)) {
@@ -170,6 +172,7 @@ class Launches::Finder {
   // Returns the hosts of each kernel. A kernel that no function launches has statements of the
   // module.
   HostsByKey TakeHosts() {
+    for (auto& [key, hosts] : others_) hosts_.try_emplace(key, std::move(hosts));
     for (auto& [key, statements] : statements_) hosts_.try_emplace(key, std::move(statements));
     return std::move(hosts_);
   }
@@ -209,20 +212,57 @@ class Launches::Finder {
     }
     // A kernel that calls another one uses it as a function of the device.
     if (!called_.empty() && !IsInKernel(references_.FunctionAround(call.node))) {
-      for (const NodeId definition : references_.FunctionsCalled(call.node)) {
-        if (called_.contains(definition)) AddHost(references_.MakeKey(definition), call.node);
-      }
+      AddPlainCall(function, call.node);
     }
     if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
     if (kind == Kind::kCall) AddWrappedLaunch(function, call.node);
     if (!pallas_.empty()) AddPallasArguments(arguments, call.node);
     const bool launches = Says(LastPart(call.name), kLaunchWord) || IsGivenGrid(tree_, arguments);
-    if (!launches) return;
+    if (!launches && !dsl::LaunchesArgument(call.resolved)) return;
     // If the text defines the function, FollowParameters knows what it launches.
     if (!references_.FunctionsCalled(call.node).empty()) return;
     for (const Argument& argument : arguments) {
-      if (IsName(tree_.GetKind(argument.value))) Add(references_.Follow(argument.value), call.node);
+      if (!IsName(tree_.GetKind(argument.value)) && !IsPrepared(argument.value)) continue;
+      Add(references_.Follow(argument.value), call.node, launches ? hosts_ : others_);
     }
+  }
+
+  // Returns whether an expression is a kernel that a method makes ready: k.replace_hints(...).
+  bool IsPrepared(NodeId expression) const {
+    const NodeId call = tree_.StripParentheses(expression);
+    if (tree_.GetKind(call) != Kind::kCall) return false;
+    const NodeId function = tree_.Child(call, Field::kFunction);
+    const NodeId method = function == kNoNode ? kNoNode : tree_.Child(function, Field::kAttribute);
+    return method != kNoNode && dsl::PreparesKernel(tree_.GetText(method));
+  }
+
+  // Reads k(...), f(...) after f = compile(k), and what a method of a compiled kernel runs, of a
+  // language whose kernels run by a plain call.
+  void AddPlainCall(NodeId function, NodeId call) {
+    const bool is_member = tree_.GetKind(function) == Kind::kAttribute;
+    const NodeId object = is_member ? tree_.Child(function, Field::kObject) : kNoNode;
+    if (is_member && object == kNoNode) return;
+    const std::vector<NodeId> definitions = references_.FunctionsCalled(call);
+    for (const NodeId definition : definitions) {
+      // A method of an unknown object may be another class's.
+      if (!called_.contains(definition) || (is_member && definitions.size() > 1)) continue;
+      AddHost(references_.MakeKey(definition), call);
+    }
+    NodeId called = function;
+    if (is_member && dsl::RunsKernel(tree_.GetText(tree_.Child(function, Field::kAttribute)))) {
+      called = object;
+    } else if (is_member && references_.FindClasses(object).empty()) {
+      return;  // a function of a module
+    }
+    KernelReference reference = references_.Follow(called);
+    reference.imports.clear();
+    const auto runs_otherwise = [this](const KernelKey& key) {
+      return !called_keys_.contains(key);
+    };
+    std::erase_if(reference.kernels, runs_otherwise);
+    std::erase_if(reference.overrides, runs_otherwise);
+    std::erase_if(reference.ambiguous, runs_otherwise);
+    Add(reference, call);
   }
 
   // Reads check(k[grid])(...): a function is given the bound kernel, and its result is called.
@@ -269,8 +309,12 @@ class Launches::Finder {
 
   // Adds launches of all kernels that an expression may be. Imported ones are left to the link
   // stage; parameters are followed in the next round.
-  void Add(const KernelReference& reference, NodeId call) {
-    for (const KernelKey& key : reference.kernels) AddHost(key, call);
+  void Add(const KernelReference& reference, NodeId call) { Add(reference, call, hosts_); }
+
+  void Add(const KernelReference& reference, NodeId call, HostsByKey& hosts) {
+    for (const KernelKey& key : reference.kernels) AddHost(key, call, hosts);
+    for (const KernelKey& key : reference.overrides) AddHost(key, call, others_);
+    launches_.launched_.insert(reference.ambiguous.begin(), reference.ambiguous.end());
     const NodeId host = references_.FunctionAround(call);
     if (host != kNoNode && !IsInKernel(host)) {
       for (const std::string& dotted : reference.imports) {
@@ -282,13 +326,15 @@ class Launches::Finder {
     }
   }
 
-  void AddHost(const KernelKey& key, NodeId call) {
+  void AddHost(const KernelKey& key, NodeId call) { AddHost(key, call, hosts_); }
+
+  void AddHost(const KernelKey& key, NodeId call, HostsByKey& hosts) {
     launches_.launched_.insert(key);
     const NodeId host = references_.FunctionAround(call);
     if (host == kNoNode) {
       statements_[key].push_back(ModuleStatement(call));
     } else if (!IsInKernel(host)) {
-      hosts_[key].push_back(host);
+      hosts[key].push_back(host);
     }
   }
 
@@ -338,8 +384,10 @@ class Launches::Finder {
   Launches& launches_;
   absl::flat_hash_set<NodeId> jit_;     // code of the device
   absl::flat_hash_set<NodeId> called_;  // kernels that a plain call runs
+  absl::flat_hash_set<KernelKey> called_keys_;
   absl::flat_hash_set<KernelKey> pallas_;
   HostsByKey hosts_;
+  HostsByKey others_;  // for kernels without those: tuners, and methods of a base
   HostsByKey statements_;
   absl::flat_hash_set<Parameter> parameters_;  // launched parameters
   std::vector<Parameter> new_parameters_;      // those whose calls were not followed yet

@@ -35,11 +35,12 @@ struct ParsedFile;  // kernels.h
 //   k(...).launch(...)         whatever else the call has; the host function may be one of the
 //                              language, such as a @cute.jit
 //   k.forall(n)(...)           whatever else the call has, as Numba has it
-//   k(...)                     the language runs kernels so (Language.runs_by_call)
+//   k(...), f(...)             the language runs kernels so (Language.runs_by_call); f = compile(k),
+//                              f = k.compile(), f = make() that returns k
 //   k.run(...), k.warmup(...)  there is a grid or a stream, as TorchInductor writes it
 //   launch(k, ...)             a function of the text launches this parameter, in any of these
 //                              forms; or another function has launch in its name, or an argument
-//                              called grid
+//                              called grid, or the language says so (Language.launchers)
 //   pl.pallas_call(k, ...)     it, or anything else, makes a function a Pallas kernel; for one made
 //                              by a decorator, k(...) and calls with k as an argument: jax.vmap(k)
 //
@@ -50,7 +51,8 @@ struct ParsedFile;  // kernels.h
 //
 // The launcher of a kernel is the smallest function around the launch, unless that is a jit
 // function itself. If only statements outside any function launch the kernel, it is such a
-// statement of the module, which has no name. Of a name with several definitions each has the
+// statement of the module, which has no name. A method launches the kernels of its own class; those
+// of a class below have it as launcher if nothing else launches them. Of a name with several definitions each has the
 // launches up to the next one, if there are any.
 //
 // Texts of launchers are whole lines of `text`. A text over kMaxText bytes is left out. One

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -178,6 +179,105 @@ TEST(LauncherTest, NumbaChoosesTheGrid) {
   ASSERT_EQ(shard.kernels_size(), 1);
   EXPECT_EQ(shard.kernels(0).launcher().qualname(), "f");
   EXPECT_EQ(shard.kernels(0).launcher().count(), 1);
+}
+
+// The launchers of all kernels of a text, in its order.
+std::vector<std::string> Launchers(absl::string_view text,
+                                   const std::vector<std::string>& languages) {
+  const v1::KernelShard shard = ExtractAndLink({{"a.py", std::string(text)}}, languages);
+  std::vector<std::string> launchers;
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    launchers.push_back(absl::StrCat(kernel.qualname(), " ", kernel.launcher().qualname()));
+  }
+  return launchers;
+}
+
+TEST(LauncherTest, AMethodLaunchesTheKernelOfItsOwnClass) {
+  constexpr absl::string_view kHead =
+      "import cutlass.cute as cute\n"
+      "class A:\n"
+      "    @cute.jit\n    def __call__(self, x): self.kernel(x).launch(grid=[1, 1, 1])\n"
+      "    @cute.kernel\n    def kernel(self, x): pass\n";
+  constexpr absl::string_view kBody =
+      "    @cute.jit\n    def run(self, x): self.kernel(x).launch(grid=[1, 1, 1])\n"
+      "    @cute.kernel\n    def kernel(self, x): pass\n";
+  const auto launchers = [&](absl::string_view rest) {
+    return Launchers(absl::StrCat(kHead, rest), {"cute"});
+  };
+  EXPECT_THAT(launchers(absl::StrCat("class B:\n", kBody)),
+              ElementsAre("A.__call__ ", "A.kernel A.__call__", "B.run ", "B.kernel B.run"));
+  // A base may have a member, and a base launches a kernel that a class below has.
+  EXPECT_THAT(launchers("class B(A):\n"
+                        "    @cute.kernel\n    def kernel(self, x): pass\n"),
+              ElementsAre("A.__call__ ", "A.kernel A.__call__", "B.kernel A.__call__"));
+  EXPECT_THAT(launchers(absl::StrCat("class B(A):\n", kBody)),
+              ElementsAre("A.__call__ ", "A.kernel A.__call__", "B.run ", "B.kernel B.run"));
+  EXPECT_THAT(launchers("class B(A):\n"
+                        "    @cute.kernel\n    def kernel(self, x): pass\n"
+                        "def f(x): B().kernel(x).launch(grid=[1, 1, 1])\n"
+                        "def g(x):\n    a = A()\n    a.kernel(x).launch(grid=[1, 1, 1])\n"
+                        "def h(a, x): a.kernel(x).launch(grid=[1, 1, 1])\n"),
+              ElementsAre("A.__call__ ", "A.kernel A.__call__", "B.kernel f"));
+  EXPECT_THAT(launchers("class B(A):\n    def run(self, x): "
+                        "super().kernel(x).launch(grid=[1, 1, 1])\n"
+                        "    @cute.kernel\n    def kernel(self, x): pass\n"),
+              ElementsAre("A.__call__ ", "A.kernel A.__call__", "B.kernel A.__call__"));
+  EXPECT_THAT(Launchers("import helion\n"
+                        "@helion.kernel()\ndef a(x): pass\n@helion.kernel()\ndef b(x): pass\n"
+                        "class A:\n    def __init__(self): self.k = a\n"
+                        "    def run(self, x): self.k(x)\n"
+                        "class B:\n    def __init__(self): self.k = b\n"
+                        "    def run(self, x): self.k(x)\n",
+                        {"helion"}),
+              ElementsAre("a A.run", "b B.run"));
+}
+
+TEST(LauncherTest, ACallOfWhatWasCompiledLaunches) {
+  constexpr absl::string_view kHead =
+      "import tilelang\nimport tilelang.language as T\n"
+      "def make(n):\n    @T.prim_func\n    def main(x): pass\n    return main\n"
+      "@tilelang.jit\ndef add(x, n: int): pass\n";
+  const auto launchers = [&](absl::string_view rest) {
+    return Launchers(absl::StrCat(kHead, rest), {"tilelang"});
+  };
+  for (const auto& [code, main, add] : std::vector<std::array<std::string, 3>>{
+           {"def f(x):\n    k = tilelang.compile(make(4))\n    k(x)\n", "f", ""},
+           {"def f(x):\n    p = make(4)\n    k = tilelang.compile(p, out_idx=[0])\n    k(x)\n", "f",
+            ""},
+           {"def f(x): return tilelang.compile(make(4))(x)\n", "f", ""},
+           {"def f(x):\n    k = add.compile(n=4)\n    k(x)\n", "", "f"},
+           {"def f(x): add.compile(n=4).get_profiler().do_bench()\n", "", "f"},
+           {"def f(x):\n    k = add if x else other\n    k(x)\n", "", "f"},
+           {"KERNELS = {'add': add}\ndef f(x):\n    k = KERNELS[x]\n    k(x)\n", "", "f"},
+           {"def check(k, x): k(x)\ndef f(x): check(add.compile(n=4), x)\n", "", "f"},
+           {"class C:\n    def __init__(self): self.k = tilelang.compile(make(4))\n"
+            "    def f(self, x): self.k(x)\n",
+            "C.f", ""},
+           // Not launched: compiled alone, another module's function of that name.
+           {"def f(): print(tilelang.compile(make(4)).source)\n", "", ""},
+           {"def f(x): torch.add(x, x)\n", "", ""}}) {
+    EXPECT_THAT(launchers(code), ElementsAre("make.main " + main, "add " + add)) << code;
+  }
+}
+
+TEST(LauncherTest, HintsAndTunersLeadToAKernel) {
+  constexpr absl::string_view kHead =
+      "import cuda.tile as ct\nfrom cuda.tile.tune import exhaustive_search\n"
+      "@ct.kernel\ndef k(x): pass\n";
+  for (const absl::string_view code :
+       {"def f(x): ct.launch(s, (1,), k.replace_hints(occupancy=2), (x,))\n",
+        "def f(x):\n    tuned = k.replace_hints(occupancy=2)\n    ct.launch(s, (1,), tuned, "
+        "(x,))\n",
+        "def f(x): exhaustive_search(configs, s, lambda c: (1,), k, lambda c: (x,))\n"}) {
+    EXPECT_THAT(Launchers(absl::StrCat(kHead, code), {"cutile"}), ElementsAre("k f")) << code;
+  }
+  EXPECT_THAT(Launchers(absl::StrCat(kHead, "def f(x): other.exhaustive_search(k)\n"), {"cutile"}),
+              ElementsAre("k "));
+  EXPECT_THAT(Launchers(absl::StrCat(kHead,
+                                     "def tune(x): exhaustive_search(configs, s, size, k, args)\n"
+                                     "def f(x): ct.launch(s, (1,), k, (x,))\n"),
+                        {"cutile"}),
+              ElementsAre("k f"));
 }
 
 TEST(LauncherTest, MethodsAreDeviceFunctions) {
