@@ -26,6 +26,7 @@
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/describe/launcher.h"
 #include "services/extractor/core/describe/parameters.h"
+#include "services/extractor/core/detect/file_values.h"
 #include "services/extractor/core/detect/functions.h"
 #include "services/extractor/core/detect/generated_strings.h"
 #include "services/extractor/core/detect/templates.h"
@@ -42,6 +43,7 @@ namespace kernelmill::extractor {
 // the string's place in the file.
 
 using python::Bindings;
+using python::Kind;
 using python::kNoNode;
 using python::NodeId;
 using python::ParsedText;
