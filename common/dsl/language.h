@@ -38,6 +38,26 @@ struct Qualifiers {
   std::vector<absl::string_view> device;
 };
 
+// The functions to which host code gives kernels: as lambdas, or as objects that can be called.
+struct KernelTakers {
+  std::vector<absl::string_view> members;    // any object may have them: h.parallel_for(...)
+  std::vector<absl::string_view> functions;  // in a namespace with `space` in its name
+  absl::string_view space;
+  // Templates of types by which code knows its place among all that run it. A lambda with such a
+  // parameter is a kernel whatever takes it, and so is an object's operator(); any other function
+  // with one is called by kernels.
+  std::vector<absl::string_view> items;
+};
+
+// The library that comes with a language of C.
+struct Library {
+  absl::string_view header;                // includes all others
+  std::vector<absl::string_view> headers;  // the beginnings of their paths
+  std::vector<absl::string_view> spaces;   // its namespace, and other names of that
+  absl::string_view names;                 // in the namespace; separated by blanks
+  absl::string_view macros;                // the beginning of their names
+};
+
 // A function of a Python package that makes a kernel of the body of a function of C, given as a
 // string. The library writes what comes before the body and after it: in the texts here "$" is the
 // kernel's or a parameter's name, "#" a parameter's type.
@@ -78,6 +98,8 @@ struct Language {
   bool by_default = false;
   std::vector<Makers> makers = {};  // empty for a language of C, which has qualifiers
   Qualifiers qualifiers = {};
+  KernelTakers takers = {};
+  Library library = {};
   // The endings of files that may be in this language of C, if they hold one of its markers and
   // none of CUDA's. C++ files of all other endings are CUDA.
   std::vector<absl::string_view> endings = {};

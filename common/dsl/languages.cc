@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
+#include "common/code/c.h"
 #include "common/dsl/language_list.h"
 #include "common/dsl/names.h"
 
@@ -59,6 +60,23 @@ bool HoldsAny(absl::string_view text, const std::vector<absl::string_view>& word
 bool HoldsAnyOf(std::vector<absl::string_view> Language::*words, absl::string_view text) {
   return std::any_of(Languages().begin(), Languages().end(),
                      [&](const Language& language) { return HoldsAny(text, language.*words); });
+}
+
+// Returns whether a text of C++ holds a word outside comments.
+bool HoldsAnyInCode(absl::string_view text, const std::vector<absl::string_view>& words) {
+  if (!HoldsAny(text, words)) return false;
+  std::string code;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at + 1;
+    if (const size_t comment = code::EndOfCComment(text, at); comment > at) {
+      end = comment;
+    } else {
+      if (code::IsQuote(text[at])) end = code::EndOfCString(text, at, code::CPrefix::kNone);
+      absl::StrAppend(&code, text.substr(at, end - at));
+    }
+    at = end;
+  }
+  return HoldsAny(code, words);
 }
 
 bool HasEnding(absl::string_view path, const std::vector<absl::string_view>& endings) {
@@ -317,7 +335,9 @@ const Language& FindCLanguage(absl::string_view path, absl::string_view text) {
   for (const Language& language : Languages()) {
     const auto& markers = in_string ? language.string_markers : language.markers;
     if ((in_string || HasEnding(path, language.endings)) && HoldsAny(text, markers)) {
-      return HoldsAny(text, cuda.markers) ? cuda : language;
+      const bool is_cuda =
+          in_string ? HoldsAny(text, cuda.markers) : HoldsAnyInCode(text, cuda.markers);
+      return is_cuda ? cuda : language;
     }
   }
   return cuda;
@@ -343,6 +363,17 @@ const BodyMaker* FindBodyMaker(absl::string_view resolved) {
         return &maker;
       }
     }
+  }
+  return nullptr;
+}
+
+const Language* FindLibraryLanguage(absl::string_view header) {
+  for (const Language& language : Languages()) {
+    const auto& beginnings = language.library.headers;
+    const bool has = std::any_of(
+        beginnings.begin(), beginnings.end(),
+        [header](absl::string_view beginning) { return absl::StartsWith(header, beginning); });
+    if (has) return &language;
   }
   return nullptr;
 }

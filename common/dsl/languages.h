@@ -77,7 +77,8 @@ std::string GetTitle(absl::string_view dsl);
 code::Language GetSyntax(absl::string_view dsl);
 
 // Returns the language of C that a C++ text of this path is in: CUDA, unless the path has an ending
-// of another one, or of Python, and the text holds that one's markers and none of CUDA's.
+// of another one, or of Python, and the text holds that one's markers and none of CUDA's. Comments
+// of a file do not count for CUDA: they may have the code that the file was translated from.
 const Language& FindCLanguage(absl::string_view path, absl::string_view text);
 
 // Returns whether a string of a Python file may be in a language of C.
@@ -88,6 +89,9 @@ bool MayHoldCStrings(absl::string_view text);
 
 // Returns the maker of kernels from bodies that a resolved name is; else null.
 const BodyMaker* FindBodyMaker(absl::string_view resolved);
+
+// Returns the language whose library has a header of this path; null for other headers.
+const Language* FindLibraryLanguage(absl::string_view header);
 
 // Returns whether a text holds a marker or a hint of a language of C: without one, it holds no
 // function of one.

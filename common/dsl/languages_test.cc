@@ -20,7 +20,8 @@ TEST(Languages, EachHasItsOwnNameAndMarkersThatTheFinderCanSee) {
     for (const absl::string_view marker : language.markers) EXPECT_GE(marker.size(), 4u) << marker;
     const bool is_c = language.syntax == code::Language::kC;
     EXPECT_EQ(language.makers.empty(), is_c) << language.name;
-    EXPECT_EQ(language.qualifiers.kernel.empty(), !is_c) << language.name;
+    const bool has_forms = !language.qualifiers.kernel.empty() || !language.takers.members.empty();
+    EXPECT_EQ(has_forms, is_c) << language.name;
   }
 }
 
@@ -186,6 +187,16 @@ TEST(Markers, AloneMakeNoKernel) {
   EXPECT_FALSE(HasMarkerOfC("import triton"));
   EXPECT_TRUE(HasMarkerOf(kCuda, "__global__ void k();"));
   EXPECT_FALSE(HasMarkerOf(kCuda, "import triton"));
+}
+
+TEST(Languages, AFileIsInTheLanguageOfItsCode) {
+  EXPECT_EQ(FindCLanguage("a.cpp", "#include <sycl/sycl.hpp>").name, "sycl");
+  EXPECT_EQ(FindCLanguage("a.cu", "#include <sycl/sycl.hpp>").name, "cuda");
+  EXPECT_EQ(FindCLanguage("a.h", "/* __global__ */ using namespace sycl; // __device__").name,
+            "sycl");
+  EXPECT_EQ(FindCLanguage("a.h", "using namespace sycl; __device__ int f();").name, "cuda");
+  EXPECT_EQ(FindLibraryLanguage("sycl/ext/intel/fpga_extensions.hpp")->name, "sycl");
+  EXPECT_EQ(FindLibraryLanguage("vector"), nullptr);
 }
 
 TEST(CStrings, AreInTheLanguageOfTheirMarkers) {

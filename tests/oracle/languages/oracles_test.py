@@ -13,9 +13,9 @@ from languages import compare, cute, nki, numba, taichi, tilelang, tlx, warp  # 
 from languages.python_kernels import Truth  # noqa: E402
 
 try:
-    from languages import cuda_macros, cuda_strings, metal, metal_strings
+    from languages import cuda_macros, cuda_strings, metal, metal_strings, sycl
 except ImportError:
-    cuda_macros = cuda_strings = metal = metal_strings = None
+    cuda_macros = cuda_strings = metal = metal_strings = sycl = None
 
 
 def found(language, **files):
@@ -319,6 +319,46 @@ class CppOracles(unittest.TestCase):
         self.assertEqual(sorted((line, last, name) for (_, line, last), (name, _, _) in truth.kernels.items()),
                          [(4, 5, "metal_kernel"), (16, 16, "two")])
         self.assertEqual({line for _, line, _ in truth.undecided}, {8, 9, 10})
+
+    def test_sycl(self):
+        truth = sycl.LANGUAGE.find_in({"a.cpp": textwrap.dedent("""\
+            #include <sycl/sycl.hpp>
+            // __global__ void old();
+            struct Typed {
+              void operator()(sycl::nd_item<1> it) const { x[0] = 1; }
+              int operator()(int i) const { return i; }
+            };
+            template <typename T>
+            struct Plain {
+              template <typename I>
+              void operator()(I i) const { x[i] = 1; }
+            };
+            struct Unused { void operator()() const {} };
+            template <int N>
+            void device(float* x, const sycl::nd_item<3>& it) { x[0] = 1; }
+            void host(std::function<void(sycl::nd_item<1>)> f) { f(); }
+            void f(sycl::queue& q) {
+              auto event = q.submit([&](sycl::handler& h) {
+                h.parallel_for<class k<int, 2>>(
+                    sycl::range<1>(4),
+                    [=](auto i) [[sycl::reqd_sub_group_size(16)]] { x[i] = g([&](int j) { return j; }); });
+                h.host_task([=] { g(); });
+              });
+              tbb::parallel_for(0, 1, [=](int i) { x[i] = 1; });
+              auto single = [=] { x[0] = 1; };
+              auto other = [=] { x[0] = 1; };
+              q.single_task(single);
+              Plain<float> plain{x};
+              q.parallel_for(r, plain);
+              wrapped(q, [=](sycl::nd_item<1> it) {
+                auto part = [&](sycl::nd_item<1> same) { x[0] = 1; };
+              });
+            }
+            """).encode(), "b.cpp": b"void f() { q.single_task([=] { g(); }); }", "c.h": b"__device__ int f();\nvoid g(nd_item<1> it) {}\n"})
+        self.assertEqual({(line, last): how for (_, line, last), (_, how, _) in truth.kernels.items()}, {
+            (4, 4): "item of operator()", (9, 10): "class given", (13, 14): "device", (18, 20): "given", (24, 24): "variable given",
+            (29, 31): "item"})
+        self.assertEqual(truth.undecided, {})
 
 
 if __name__ == "__main__":

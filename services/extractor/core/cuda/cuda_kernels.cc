@@ -154,6 +154,7 @@ struct Span {
 std::vector<Span> SplitParameters(const Code& code, const Brackets& brackets,
                                   const Enclosed& parameters) {
   std::vector<Span> spans;
+  if (!parameters.found()) return spans;  // a lambda may have none
   uint32_t begin = parameters.open + 1;
   uint32_t no_arguments_before = 0;
   for (uint32_t at = begin; at < parameters.close; ++at) {

@@ -301,6 +301,149 @@ TEST(CudaKernelsTest, AHeaderIsMetalByItsMarkersUnlessItHasCudas) {
   EXPECT_EQ(both.kernels(0).dsl(), "cuda");
 }
 
+// Returns "qualname role first-last found_by" for each function of a text in SYCL.
+std::vector<std::string> Sycl(const std::string& text) {
+  std::vector<std::string> found;
+  const v1::KernelShard shard = ExtractAt("a/k.cpp", "#include <sycl/sycl.hpp>\n" + text);
+  for (const v1::Kernel& kernel : shard.kernels()) {
+    EXPECT_EQ(kernel.dsl(), "sycl");
+    const bool device = kernel.role() == v1::KERNEL_ROLE_DEVICE;
+    found.push_back(absl::StrCat(kernel.qualname(), device ? " device " : " kernel ",
+                                 kernel.first_line() - 1, "-", kernel.last_line() - 1,
+                                 kernel.found_by().empty() ? "" : " ", kernel.found_by()));
+  }
+  return found;
+}
+
+TEST(SyclKernelsTest, ALambdaIsAKernelWithTheCallThatTakesIt) {
+  const std::string text =
+      "namespace n {\n"
+      "void scale(sycl::queue& q, float* x, int size) {\n"
+      "  q.submit([&](sycl::handler& h) {\n"
+      "    h.parallel_for<class scaled>(\n"
+      "        sycl::range<1>(size),\n"
+      "        [=](sycl::id<1> i) {\n"
+      "          x[i] *= 2;\n"
+      "        });\n"
+      "  });\n"
+      "  q.single_task([=] { x[0] = 1; });\n"
+      "  q.single_task<m::Named<float, 2>>([=]() [[intel::kernel_args_restrict]] { x[0] = 1; });\n"
+      "  q->parallel_for<3>(r, sycl::reduction(x, +), [=](auto i, auto& sum) mutable { f(); });\n"
+      "}\n"
+      "}  // namespace n\n";
+  EXPECT_THAT(Sycl(text), ElementsAre("n::scale::scaled kernel 4-8 parallel_for",
+                                      "n::scale::scale_1 kernel 10-10 single_task",
+                                      "n::scale::Named kernel 11-11 single_task",
+                                      "n::scale::scale_2 kernel 12-12 parallel_for"));
+  const v1::KernelShard shard = ExtractAt("a/k.cpp", "#include <sycl/sycl.hpp>\n" + text);
+  const v1::Kernel& kernel = shard.kernels(0);
+  EXPECT_EQ(kernel.name(), "scaled");
+  EXPECT_EQ(kernel.form(), v1::KERNEL_FORM_KERNEL_ARGUMENT);
+  EXPECT_EQ(kernel.signature(),
+            "h.parallel_for<class scaled>(\n        sycl::range<1>(size),\n"
+            "        [=](sycl::id<1> i)");
+  ASSERT_EQ(kernel.parameters_size(), 1);
+  EXPECT_EQ(kernel.parameters(0).name(), "i");
+  ASSERT_EQ(kernel.cuda().launches_size(), 1);
+  EXPECT_EQ(kernel.cuda().launches(0).host_function(), "n::scale");
+  EXPECT_EQ(kernel.cuda().launches(0).host_last_line(), 14);
+}
+
+TEST(SyclKernelsTest, ALambdaMayBeAVariableOrHaveAnItem) {
+  EXPECT_THAT(Sycl("void f(sycl::queue q) {\n"
+                   "  auto kernel = [=](sycl::id<1> i) {\n    x[i] = 1;\n  };\n"
+                   "  auto other = [=](int i) { return i; }, other_kernel = [] { return a; }();\n"
+                   "  q.parallel_for<class k>(r, kernel);\n"
+                   "  launch(q, r,\n         [=](const sycl::nd_item<3>& it) { g(it); });\n"
+                   "  use(other, [](int i) { return i; }), q.parallel_for(r, other_kernel);\n"
+                   "  return [=](sycl::nd_item<2> it) { g(it); };\n"
+                   "}\n"),
+              ElementsAre("f::k kernel 2-4 parallel_for", "f::f_1 kernel 7-8 nd_item",
+                          "f::f_2 kernel 10-10 nd_item"));
+}
+
+TEST(SyclKernelsTest, WhatIsWithinAKernelIsAPartOfIt) {
+  EXPECT_THAT(Sycl("void f(sycl::queue q) {\n"
+                   "  q.parallel_for_work_group<class k>(r, [=](sycl::group<2> g) {\n"
+                   "    g.parallel_for_work_item([&](sycl::h_item<2> it) { a(it); });\n"
+                   "    auto inner = [&](sycl::nd_item<2> it) { b(it); };\n"
+                   "  });\n"
+                   "}\n"),
+              ElementsAre("f::k kernel 2-5 parallel_for_work_group"));
+}
+
+TEST(SyclKernelsTest, OtherFunctionsOfTheseNamesTakeNoKernels) {
+  EXPECT_THAT(Sycl("void f(sycl::queue q, int* x) {\n"
+                   "  tbb::parallel_for(0, 1, [=](int i) { x[i] = 1; });\n"
+                   "  parallel_for(0, 1, [=](int i) { x[i] = 1; });\n"
+                   "  q.submit([&](sycl::handler& h) { h.host_task([=] { g(); }); });\n"
+                   "  int a[2] = {x[0], x[1]};\n"
+                   "}\n"),
+              IsEmpty());
+  EXPECT_THAT(Sycl("void f(sycl::queue q) {\n"
+                   "  namespace e = sycl::ext::oneapi::experimental;\n"
+                   "  sycl::ext::oneapi::experimental::nd_launch(q, r, [=](auto i) { g(); });\n"
+                   "}\n"),
+              ElementsAre("f::f_1 kernel 3-3 nd_launch"));
+}
+
+TEST(SyclKernelsTest, AnObjectIsGivenByItsClass) {
+  EXPECT_THAT(
+      Sycl("struct Typed {\n"
+           "  Typed(float* x) : x(x) {}\n"
+           "  [[sycl::reqd_sub_group_size(32)]] void operator()(sycl::nd_item<1> it) const {\n"
+           "    x[0] = 1;\n"
+           "  }\n"
+           "  int operator()(int i) const { return i; }\n"
+           "};\n"
+           "template <typename T>\nclass Plain {\n public:\n"
+           "  void operator()(sycl::id<1> i) const { x[i] = 1; }\n};\n"
+           "struct Single { void operator()() const {} };\n"
+           "struct Unused { void operator()() const {} };\n"
+           "struct Late {\n  void operator() [[sycl::reqd_sub_group_size(32)]] (\n"
+           "      const sycl::nd_item<3>& it) const { x[0] = 1; }\n};\n"
+           "void f(sycl::queue q) {\n"
+           "  q.parallel_for(r, Typed(x));\n"
+           "  Plain<float> plain{x};\n"
+           "  q.parallel_for(r, plain);\n"
+           "  auto single = Single();\n"
+           "  q.single_task(single);\n"
+           "}\n"),
+      ElementsAre(
+          "Typed::operator() kernel 3-5 nd_item", "Plain::operator() kernel 11-11 parallel_for",
+          "Single::operator() kernel 13-13 single_task", "Late::operator() kernel 16-17 nd_item"));
+  const v1::KernelShard shard =
+      ExtractAt("a/k.h",
+                "struct Task {\n"
+                "  void operator()(sycl::id<1> i) const { f(); }\n"
+                "  void run(sycl::queue q) { q.parallel_for(r, *this); }\n};\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_EQ(shard.kernels(0).name(), "Task");
+  EXPECT_EQ(shard.kernels(0).cuda().launches(0).host_function(), "Task::run");
+}
+
+TEST(SyclKernelsTest, AFunctionWithAnItemIsCalledByKernels) {
+  EXPECT_THAT(Sycl("template <int N>\n"
+                   "void add(float* x, const sycl::nd_item<3>& it) {\n  x[0] = 1;\n}\n"
+                   "SYCL_EXTERNAL float g(float x) { return x; }\n"
+                   "void declared(sycl::nd_item<1> it);\n"
+                   "void host(std::function<void(sycl::nd_item<1>)> f) { f(); }\n"),
+              ElementsAre("add device 1-4", "g device 5-5"));
+}
+
+TEST(SyclKernelsTest, CommentsDoNotMakeAFileCudasAndMacrosAreListed) {
+  EXPECT_THAT(Sycl("// __global__ void old(float* x)\n"
+                   "void f(sycl::queue q) { q.single_task([=] { g(); }); }\n"),
+              ElementsAre("f::f_1 kernel 2-2 single_task"));
+  const v1::KernelShard shard =
+      ExtractAt("a/k.cpp",
+                "#include <sycl/sycl.hpp>\n"
+                "#define LAUNCH(q, body) q.parallel_for(r, [=](sycl::nd_item<1> it) { body; })\n");
+  EXPECT_EQ(shard.kernels_size(), 0);
+  ASSERT_EQ(shard.files(0).skipped_strings_size(), 1);
+  EXPECT_EQ(shard.files(0).skipped_strings(0).reason(), "macro");
+}
+
 TEST(CudaKernelsTest, PathsAndMarkersTellWhatMayHoldThem) {
   for (const char* path : {"a.cu", "b/a.cuh", "a.hip", "a.hip.h", "a.hpp", "a.metal"}) {
     EXPECT_TRUE(IsCudaPath(path)) << path;

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/names.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/cuda_kernels.h"
 
@@ -27,12 +28,19 @@ Code LexWith(string_view text, const dsl::Language& language, const dsl::Qualifi
   return code;
 }
 
+// Macros of other files that stand for a qualifier are CUDA's.
+const dsl::Language& GetLanguage(string_view path, string_view text,
+                                 const dsl::Qualifiers& macros) {
+  const bool has_macros = !macros.kernel.empty() || !macros.device.empty();
+  return has_macros ? *dsl::FindLanguage(dsl::kCuda) : dsl::FindCLanguage(path, text);
+}
+
 }  // namespace
 
 CudaRecords::CudaRecords(string_view path, string_view text, const TextPlace& place,
                          size_t max_bytes, const dsl::Qualifiers& macros)
     : path_(path),
-      language_(dsl::FindCLanguage(path, text)),
+      language_(GetLanguage(path, text, macros)),
       place_(place),
       code_(LexWith(text, language_, macros)),
       brackets_(MatchBrackets(code_)),
@@ -56,7 +64,8 @@ std::vector<int> CudaRecords::FindMacrosOfKernels() const {
   std::vector<int> lines;
   for (const Macro& macro : code_.macros) {
     const bool has_body = macro.takes_arguments() && absl::StrContains(macro.rest, '{');
-    if (has_body && code_.HasKernelWord(macro.rest)) lines.push_back(place_.LineAt(macro.begin));
+    const bool makes = code_.HasKernelWord(macro.rest) || code_.HasTaker(macro.rest);
+    if (has_body && makes) lines.push_back(place_.LineAt(macro.begin));
   }
   return lines;
 }
@@ -67,7 +76,10 @@ void CudaRecords::Describe(const Function& function, v1::Kernel& kernel) {
   kernel.set_name(function.name);
   kernel.set_qualname(function.qualname);
   kernel.set_dsl(std::string(language_.name));
-  kernel.set_form(code_.is_template ? v1::KERNEL_FORM_TEMPLATE : v1::KERNEL_FORM_QUALIFIED);
+  kernel.set_form(code_.is_template           ? v1::KERNEL_FORM_TEMPLATE
+                  : function.found_by.empty() ? v1::KERNEL_FORM_QUALIFIED
+                                              : v1::KERNEL_FORM_KERNEL_ARGUMENT);
+  kernel.set_found_by(function.found_by);
   kernel.set_role(function.global ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE);
   const size_t first = code_.tokens[function.first].begin, begin = place_.InFile(first);
   const size_t body = code_.tokens[function.body].begin, end = place_.InFile(body);

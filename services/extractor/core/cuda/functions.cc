@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "services/extractor/core/cuda/declarations.h"
+#include "services/extractor/core/cuda/given_kernels.h"
 #include "services/extractor/core/cuda/names.h"
 
 namespace kernelmill::extractor::cuda {
@@ -275,19 +276,26 @@ class Finder {
   Finder(const Code& code, const Brackets& brackets, LaunchMacros macros)
       : code_(code),
         brackets_(brackets),
-        launches_(code, brackets, std::move(macros), &findings_) {}
+        launches_(code, brackets, std::move(macros), &findings_),
+        given_(code, brackets) {}
 
   Findings Run() {
     while (at_ < code_.size()) {
-      if (scopes_.LeaveUpTo(at_)) launches_.LeaveHost();
+      if (scopes_.LeaveUpTo(at_)) LeaveHost();
       Step();
     }
     launches_.FollowReturned();
+    given_.AddTo(findings_);
     MarkErrors();
     return std::move(findings_);
   }
 
  private:
+  void LeaveHost() {
+    launches_.LeaveHost();
+    given_.LeaveHost();
+  }
+
   // A body is read like declarations once a definition has begun in it, which happens only after a
   // missing '}'.
   bool InDeclarations() const { return !scopes_.InBody() || declaration_.recovered; }
@@ -317,6 +325,7 @@ class Finder {
       ReadMark(code_[at_]);
     } else {
       if (mark == '=') declaration_.assigned = true;
+      if (mark == '[') given_.ReadBracket(at_);
       ++at_;
     }
   }
@@ -332,6 +341,7 @@ class Finder {
       if (code_.Is(at_ + 1, "=")) launches_.AddValue(at_);
       if (code_.Is(at_ + 1, "(")) launches_.AddCall(at_);
       if (word == "return") launches_.AddReturn(at_);
+      given_.ReadWord(at_);
       ++at_;
     }
   }
@@ -432,6 +442,9 @@ class Finder {
     const bool calls = code_.Is(open, "(") && code_.Is(open + 1, ")");
     if (calls) open += 2;
     const uint32_t end = open;
+    while (calls && code_.Is(open, "[") && brackets_.match[open] != kNoToken) {  // attributes
+      open = brackets_.match[open] + 1;
+    }
     const uint32_t stop = std::min(code_.size(), at_ + kMaxOperator);
     while (open < stop && code_[open] != "(" && code_[open] != ";" && code_[open] != "{") ++open;
     if (!code_.Is(open, "(") || brackets_.match[open] == kNoToken || declaration_.frozen) {
@@ -555,13 +568,16 @@ class Finder {
     function.name = DeclaratorText();
     const std::string own = absl::StrCat(DeclaratorScope(), function.name);
     function.qualname = scopes_.Qualify(own);
+    given_.ReadFunction(function);
     if (declaration_.recovered) MarkBodyAround();
     const bool wanted = function.global || function.device;
     const auto index = static_cast<uint32_t>(findings_.functions.size());
     const bool is_host = !scopes_.WithinBody();
     scopes_.Enter(Scopes::kBody, close, own, wanted ? index : kNoToken);
     if (wanted) findings_.functions.push_back(function);
-    if (is_host) launches_.EnterHost(std::move(function));
+    if (!is_host) return;
+    given_.EnterHost(function);
+    launches_.EnterHost(std::move(function));
   }
 
   // A definition in a body means that a '}' is missing between them: the body's end is wrong.
@@ -605,6 +621,7 @@ class Finder {
   Declaration declaration_;
   Scopes scopes_;
   LaunchFinder launches_;
+  GivenKernels given_;
   uint32_t no_arguments_before_ = 0;
 };
 

@@ -31,6 +31,7 @@ struct Function {
   Enclosed parameters;
   std::vector<Enclosed> templates;  // each header's < >
   Enclosed launch_bounds;
+  std::string found_by;  // the word that makes it a kernel: parallel_for, nd_item
   bool parse_error = false;
 };
 
@@ -51,9 +52,9 @@ struct Findings {
   std::vector<Function> hosts;      // outermost functions that launch
 };
 
-// Finds the functions of a text and its launches. Lambdas and the definitions of macros hold no
-// functions. Macros of this text that stand for a qualifier are known. Linear in time, without
-// recursion.
+// Finds the functions of a text and its launches. Lambdas are functions if they are given as
+// kernels (given_kernels.h). The definitions of macros hold no functions. Macros of this text that
+// stand for a qualifier are known. Linear in time, without recursion.
 //
 // The basic idea: one pass over the tokens, which is always either among declarations (in a
 // namespace or a class) or in a function's body. Among declarations it notes what it has seen of

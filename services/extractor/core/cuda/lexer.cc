@@ -24,6 +24,7 @@ class Lexer {
   Lexer(string_view text, const dsl::Language& language) : text_(text) {
     code_.text = text;
     code_.qualifiers = &language.qualifiers;
+    code_.takers = &language.takers;
   }
 
   Code Run() {
@@ -291,6 +292,10 @@ bool Code::HasKernelWord(absl::string_view text) const {
 
 bool Code::HasDeviceWord(absl::string_view text) const {
   return AnyWord(text, [this](absl::string_view word) { return IsOfDevice(word); });
+}
+
+bool Code::HasTaker(absl::string_view text) const {
+  return AnyWord(text, [this](absl::string_view word) { return Holds(takers->members, word); });
 }
 
 Code Lex(absl::string_view text) {

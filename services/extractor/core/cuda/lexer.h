@@ -65,6 +65,7 @@ struct Code {
   std::vector<Macro> macros;
   bool is_template = false;  // a Jinja template, which becomes C++ only once it is filled in
   const dsl::Qualifiers* qualifiers = nullptr;  // the language's
+  const dsl::KernelTakers* takers = nullptr;    // the language's
   // Macros of this text whose definition contains a qualifier of kernels or of device functions.
   absl::flat_hash_set<absl::string_view> kernel_macros;
   absl::flat_hash_set<absl::string_view> device_macros;
@@ -84,6 +85,8 @@ struct Code {
   // Return whether a word of the text is one of these.
   bool HasKernelWord(absl::string_view text) const;
   bool HasDeviceWord(absl::string_view text) const;
+  // Returns whether a word of the text may take kernels.
+  bool HasTaker(absl::string_view text) const;
   bool IsWord(uint32_t token) const { return token < size() && tokens[token].kind == Token::kWord; }
 };
 

@@ -454,6 +454,47 @@ TEST(MetalModuleTest, HasTheHeadersOfMetalAndItsNamespace) {
   EXPECT_THAT(kernel.module(), Not(HasSubstr("Unused")));
 }
 
+TEST(SyclModuleTest, HasTheFunctionAroundALambdaAndItsHeader) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"k/a.cpp",
+        "#include <CL/sycl.hpp>\n#include \"k/utils.h\"\n"
+        "using namespace sycl;\n"
+        "struct Unused { int a; };\n"
+        "void scale(queue& q, float* x, size_t n) {\n"
+        "  q.submit([&](handler& h) {\n"
+        "    h.parallel_for<class scaled>(range<1>(n), [=](id<1> i) { x[i] = twice(x[i]); });\n"
+        "  });\n}\n"},
+       {"k/utils.h",
+        "#pragma once\n#include <sycl/sycl.hpp>\n"
+        "inline float twice(float x) { return sycl::fma(x, 2.0f, 0.0f); }\n"}},
+      {"sycl"});
+  const v1::Kernel kernel = FindKernel(shard, "scaled");
+  EXPECT_TRUE(kernel.self_contained());
+  EXPECT_THAT(Unresolved(kernel), IsEmpty());
+  EXPECT_THAT(kernel.module(), HasSubstr("#include <CL/sycl.hpp>\n"));
+  EXPECT_THAT(kernel.module(), HasSubstr("using namespace sycl;\n"));
+  EXPECT_THAT(kernel.module(), HasSubstr("inline float twice(float x)"));
+  EXPECT_THAT(kernel.module(), HasSubstr("void scale(queue& q, float* x, size_t n) {\n"));
+  EXPECT_THAT(kernel.module(), Not(HasSubstr("Unused")));
+  EXPECT_EQ(kernel.launcher().qualname(), "scale");
+  EXPECT_EQ(kernel.launcher().first_line(), 5);
+  EXPECT_EQ(kernel.launcher().last_line(), 9);
+}
+
+TEST(SyclModuleTest, ANameThatTheLibraryLacksIsMissing) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"a.cpp",
+        "#include <sycl/sycl.hpp>\nusing namespace sycl;\n"
+        "struct Add {\n  void operator()(nd_item<1> it) const { unknown(it); }\n};\n"},
+       {"b.cpp", "#include \"a.cpp\"\nvoid run(sycl::queue q) { q.parallel_for(r, Add{}); }\n"}},
+      {"sycl"});
+  const v1::Kernel kernel = FindKernel(shard, "Add");
+  EXPECT_FALSE(kernel.self_contained());
+  EXPECT_THAT(Unresolved(kernel), ElementsAre("unknown undefined"));
+  EXPECT_EQ(kernel.launcher().qualname(), "run");
+  EXPECT_EQ(kernel.launcher().path(), "b.cpp");
+}
+
 TEST(QualifierMacrosTest, AMacroOfAnotherFileMarksFunctions) {
   const v1::KernelShard shard = ExtractAndLink(
       {{"common/defs.h",

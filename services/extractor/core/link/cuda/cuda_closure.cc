@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/lexer.h"
-#include "services/extractor/core/link/cuda/metal_names.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -59,7 +58,7 @@ CudaClosure::CudaClosure(const Source& source, const Part& kernel, const Closure
 CudaClosure::CudaClosure(const Source& source, const Part& kernel, uint32_t root,
                          const ClosureLimits& limits)
     : source_(&source),
-      look_up_(source[kernel.item.file].is_cuda ? LookUpKnown : LookUpMetal),
+      language_(source[kernel.item.file].language),
       kernel_(kernel.item),
       kernel_method_(kernel.method),
       limits_(limits),
@@ -302,7 +301,7 @@ void CudaClosure::Resolve(const UsedName& used, const Part& part, int depth) {
   if (TakeMember(FirstPart(used.path), user)) return;
   if (TakeThroughDirectives(used, part, depth)) return;
   if (source_->IsNamespace(used.path)) return;
-  const KnownName known = look_up_(used.path);
+  const KnownName known = LookUp(used.path);
   if (known.kind == KnownName::kPackage) {
     packages_.insert(std::string(known.package));
     Miss(used.path, "package_import");
@@ -390,13 +389,13 @@ bool CudaClosure::TakeThroughDirectives(const UsedName& used, const Part& user, 
   if (used.global || depth >= kMaxAliases) return false;
   for (const std::string& opened : source_->GetWords(user).opened) {
     const std::string path = Joined(opened, used.path);
-    if (look_up_(path).kind == KnownName::kHeader && IsKnown(path)) return true;
+    if (LookUp(path).kind == KnownName::kHeader && IsKnown(path)) return true;
     if (TakeNamed(path, user.item, false, depth + 1)) return true;
   }
   for (const ItemRef& ref : usings_) {
     const Declaration& directive = source_->at(ref).declaration;
     const std::string path = Joined(directive.target, used.path);
-    const bool known = look_up_(path).kind == KnownName::kHeader && IsKnown(path);
+    const bool known = LookUp(path).kind == KnownName::kHeader && IsKnown(path);
     if (!known && !TakeNamed(path, ref, false, depth + 1)) continue;
     TakeDirectives(directive);
     return true;
@@ -413,8 +412,12 @@ void CudaClosure::TakeDirectives(const Declaration& opening) {
   }
 }
 
+KnownName CudaClosure::LookUp(absl::string_view path) const {
+  return LookUpKnown(path, *language_);
+}
+
 bool CudaClosure::IsKnown(absl::string_view path) {
-  const KnownName known = look_up_(path);
+  const KnownName known = LookUp(path);
   if (known.kind == KnownName::kHeader) headers_.insert(std::string(known.header));
   const string_view vector = FindVectorType(path);
   if (!vector.empty()) vectors_.insert(std::string(vector));

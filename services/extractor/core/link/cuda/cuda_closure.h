@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "common/dsl/language.h"
 #include "services/extractor/core/link/cuda/known_names.h"
 #include "services/extractor/core/link/cuda/source.h"
 
@@ -85,6 +86,7 @@ class CudaClosure {
   bool TakeMember(absl::string_view name, const ItemRef& user);
   bool TakeThroughDirectives(const UsedName& used, const Part& user, int depth);
   void TakeDirectives(const Declaration& opening);
+  KnownName LookUp(absl::string_view path) const;
   bool IsKnown(absl::string_view path);
   bool Take(const ItemRef& ref, absl::string_view name);
   void TakeOrWait(const Part& part, absl::string_view name);
@@ -98,7 +100,7 @@ class CudaClosure {
   void Miss(absl::string_view name, absl::string_view reason);
 
   const Source* source_;
-  KnownName (*look_up_)(absl::string_view);  // for the kernel's language
+  const dsl::Language* language_;  // the kernel's
   ItemRef kernel_;
   uint32_t kernel_method_;
   ClosureLimits limits_;

@@ -21,9 +21,12 @@ using absl::string_view;
 constexpr size_t kMaxHosts = 256;  // kept for one kernel
 
 // A quick check by text, which saves lexing most files.
-bool MayLaunch(string_view text) {
-  return absl::StrContains(text, "<<<") || absl::StrContains(text, "LAUNCH") ||
-         absl::StrContains(text, "Launch");
+bool MayLaunch(const SourceText& text) {
+  const std::vector<string_view>& takers = text.language->takers.members;
+  return absl::StrContains(text.text, "<<<") || absl::StrContains(text.text, "LAUNCH") ||
+         absl::StrContains(text.text, "Launch") ||
+         std::any_of(takers.begin(), takers.end(),
+                     [&text](string_view taker) { return absl::StrContains(text.text, taker); });
 }
 
 }  // namespace
@@ -48,8 +51,8 @@ void CudaLaunchers::AddFile(uint32_t file) {
     macros.Add(Lex(source_[*at].text));
   }
   const SourceText& text = source_[file];
-  if (!MayLaunch(text.text) && macros.empty()) return;
-  const Code code = Lex(text.text);
+  if (!MayLaunch(text) && macros.empty()) return;
+  const Code code = Lex(text.text, *text.language);
   const Findings found = FindFunctions(code, MatchBrackets(code), std::move(macros));
   const auto first_host = static_cast<uint32_t>(hosts_.size());
   for (const Function& host : found.hosts) {
@@ -95,20 +98,38 @@ absl::string_view CudaLaunchers::GetText(const Host& host) const {
   return string_view(text.text).substr(begin, text.lines.End(host.last_line) - begin);
 }
 
+// Returns the hosts of a kernel that is no function with a name: those of the launches which its
+// record has.
+std::vector<CudaLaunchers::Host> CudaLaunchers::FindHostsHere(uint32_t file,
+                                                              const v1::Kernel& kernel) {
+  std::vector<Host> hosts;
+  if (kernel.found_by().empty()) return hosts;
+  for (const v1::CudaLaunch& launch : kernel.cuda().launches()) {
+    const bool known = !hosts.empty() && hosts.back().first_line == launch.host_first_line();
+    if (launch.host_first_line() == 0 || known) continue;
+    hosts.push_back(
+        {file, launch.host_first_line(), launch.host_last_line(), launch.host_function()});
+  }
+  return hosts;
+}
+
 // Prefers hosts in the kernel's own file, and among those the first whose text is in bounds.
 void CudaLaunchers::FillIn(v1::Kernel& kernel) {
   if (kernel.role() != v1::KERNEL_ROLE_KERNEL || kernel.form() == v1::KERNEL_FORM_TEMPLATE) return;
   if (kernel.has_launcher()) return;  // in Python, around the string
   const uint32_t file = source_.FindFile(kernel);
+  if (file == kNoFile) return;
+  std::vector<Host> all = FindHostsHere(file, kernel);
   const auto found = launchers_.find({file, kernel.name()});
-  if (file == kNoFile || found == launchers_.end()) return;
-  const Hosts& all = found->second;
+  if (all.empty() && found != launchers_.end()) {
+    for (const uint32_t index : found->second) all.push_back(hosts_[index]);
+  }
+  if (all.empty()) return;
   const bool own =
-      std::any_of(all.begin(), all.end(), [&](uint32_t host) { return hosts_[host].file == file; });
+      std::any_of(all.begin(), all.end(), [&](const Host& host) { return host.file == file; });
   const Host* chosen = nullptr;
   int count = 0;
-  for (const uint32_t index : all) {
-    const Host& host = hosts_[index];
+  for (const Host& host : all) {
     if (own && host.file != file) continue;
     ++count;
     const bool fits = GetText(host).size() <= kMaxText;

@@ -40,6 +40,7 @@ class CudaLaunchers {
   };
   using Hosts = std::vector<uint32_t>;  // indexes of hosts_; in the order of files and lines
 
+  static std::vector<Host> FindHostsHere(uint32_t file, const v1::Kernel& kernel);
   void AddFile(uint32_t file);
   void AddLaunch(uint32_t host, const std::string& name, const View& view);
   static void Append(Hosts& hosts, uint32_t host);

@@ -17,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "common/code/python.h"
 #include "common/cpp/include_paths.h"
+#include "common/dsl/languages.h"
 #include "common/dsl/libraries.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
@@ -408,6 +409,12 @@ class Assembler {
       had.insert("cuda/std/type_traits");
       return had.insert(absl::StrCat("as written: ", path)).second;
     }
+    if (const dsl::Language* const language = dsl::FindLibraryLanguage(path)) {
+      const string_view header = language->library.header;
+      if (!headers.contains(std::string(header))) return false;
+      had.insert(std::string(header));
+      return had.insert(absl::StrCat("as written: ", path)).second;
+    }
     const std::string canonical = cpp::CanonicalHeader(path);
     const bool needed =
         headers.contains(canonical) || (cpp::IsRuntimeHeader(path) && Contributes(file));
@@ -436,7 +443,7 @@ class Assembler {
         return;
       }
       if (own && !conditional) is_hip_ = true;
-    } else if (cpp::IsKnownHeader(path)) {
+    } else if (cpp::IsKnownHeader(path) || dsl::FindLibraryLanguage(path) != nullptr) {
       if (!WantsKnown(file, path, conditional, had)) return;
     } else {
       if (!Contributes(file) || !MayDeclare(path) || !had.insert(std::string(path)).second) return;

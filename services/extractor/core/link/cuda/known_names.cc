@@ -12,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/dsl/names.h"
+#include "services/extractor/core/link/cuda/metal_names.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -316,6 +318,23 @@ KnownName Plain(string_view name) {
   return FindPackage(name);
 }
 
+// Looks up a name in the namespace of a library, the namespace itself, or a macro of it.
+KnownName LookUpInLibrary(string_view path, const dsl::Library& library) {
+  const KnownName found = {KnownName::kHeader, library.header, ""};
+  if (!library.macros.empty() && absl::StartsWith(path, library.macros)) return found;
+  for (const string_view space : library.spaces) {
+    string_view name = path;
+    if (!absl::ConsumePrefix(&name, space)) continue;
+    if (name.empty()) return found;
+    if (!absl::ConsumePrefix(&name, "::")) continue;
+    name = name.substr(0, name.find(':'));
+    for (const string_view known : absl::StrSplit(library.names, ' ')) {
+      if (known == name) return found;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 string_view FindVectorType(string_view name) {
@@ -329,6 +348,13 @@ string_view FindVectorType(string_view name) {
 
 KnownName LookUpKnown(absl::string_view path) {
   return absl::StrContains(path, "::") ? Qualified(path) : Plain(path);
+}
+
+// Metal has types and attributes of its own, and none of C++'s standard library.
+KnownName LookUpKnown(absl::string_view path, const dsl::Language& language) {
+  if (!language.qualifiers.kernel.empty() && language.name != dsl::kCuda) return LookUpMetal(path);
+  const KnownName own = LookUpInLibrary(path, language.library);
+  return own.kind == KnownName::kUnknown ? LookUpKnown(path) : own;
 }
 
 bool IsPackageHeader(absl::string_view path) {

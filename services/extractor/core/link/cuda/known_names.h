@@ -2,6 +2,7 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_CUDA_KNOWN_NAMES_H_
 
 #include "absl/strings/string_view.h"
+#include "common/dsl/language.h"
 
 namespace kernelmill::extractor::cuda {
 
@@ -25,6 +26,8 @@ struct KnownName {
 
 // Looks up a name with the namespaces that it is written with: "std::max".
 KnownName LookUpKnown(absl::string_view path);
+// The same for a text in a language of C, whose library has its header's names.
+KnownName LookUpKnown(absl::string_view path, const dsl::Language& language);
 
 // Returns CUDA's vector type that a name means: "float4" for float4 and make_float4; else nothing.
 // CUDA has no operators for them, so sources bring their own.

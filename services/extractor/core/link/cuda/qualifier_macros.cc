@@ -111,7 +111,11 @@ int QualifierMacros::AddFunctions(v1::KernelShard& shard) const {
     const string_view text = definition.text();
     const bool is_file = definition.kind() == v1::Definition::KIND_UNSPECIFIED &&
                          definition.string_begin() == 0 && files.contains(definition.path());
-    if (!is_file || dsl::FindCLanguage(definition.path(), text).name != dsl::kCuda) continue;
+    if (!is_file) continue;
+    // A file that CUDA shares with a language without qualifiers of its own may have such
+    // functions.
+    const dsl::Language& language = dsl::FindCLanguage(definition.path(), text);
+    if (language.name != dsl::kCuda && !language.qualifiers.kernel.empty()) continue;
     dsl::Qualifiers macros;
     FindMentioned(kernel_, text, macros.kernel);
     FindMentioned(device_, text, macros.device);

@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/dsl/languages.h"
-#include "common/dsl/names.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
 
@@ -80,7 +79,7 @@ void Source::AddText(v1::Definition definition) {
                                               {},
                                               {},
                                               {}});
-  added->is_cuda = dsl::FindCLanguage(added->path, added->text).name == dsl::kCuda;
+  added->language = &dsl::FindCLanguage(added->path, added->text);
   AddItems(*added);
   by_place_[{added->path, added->string_begin}].push_back(file);
   if (added->string_begin == 0) files_.push_back(file);
@@ -167,7 +166,9 @@ void Source::IndexItems(uint32_t file) {
         continue;
       }
       Add(by_name_, QualifiedName(ref, name), ref);
-      if (declaration.kind != Declaration::kFunction) continue;
+      const bool may_be_given =
+          declaration.kind == Declaration::kType && !text.language->takers.members.empty();
+      if (declaration.kind != Declaration::kFunction && !may_be_given) continue;
       const size_t last = name.rfind(':');
       Add(functions_, last == std::string::npos ? name : name.substr(last + 1), ref);
     }

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "common/cpp/include_paths.h"
+#include "common/dsl/language.h"
 #include "common/python/syntax/text_lines.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/cuda/conditionals.h"
@@ -86,7 +87,7 @@ struct SourceText {
   std::vector<Item> items;  // in the order of the text
   std::vector<ResolvedInclude> includes;
   bool has_launch_macros = false;
-  bool is_cuda = true;  // else Metal
+  const dsl::Language* language = nullptr;
 
   // Returns the line of the file in which the byte is.
   int FileLineAt(size_t offset) const;
@@ -130,7 +131,7 @@ class Source {
   const ItemRefs& FindNamed(absl::string_view qualified) const { return Find(by_name_, qualified); }
   const ItemRefs& FindMembers(absl::string_view type) const { return Find(members_, type); }
   const ItemRefs& FindMacros(absl::string_view name) const { return Find(macros_, name); }
-  // Finds functions by the last part of their names.
+  // Finds functions by the last part of their names, and classes that a language gives as kernels.
   const ItemRefs& FunctionsCalled(absl::string_view name) const { return Find(functions_, name); }
   // The operators of a file, and its "using namespace" directives.
   const ItemRefs& GetOperators(uint32_t file) const { return operators_[file]; }
