@@ -49,7 +49,7 @@ constexpr StageInfo kStages[] = {
     Shard(StageId::kSign, "sign", 8),
     Job(StageId::kPair, "pair", 6),
     Job(StageId::kResolve, "resolve", 6),
-    Job(StageId::kSplit, "split", 4),
+    Job(StageId::kSplit, "split", 5),
     // The result of a kernel on a machine is an observation, as the answer of a host is.
     Uncached(Job(StageId::kRunCpu, "run-cpu", 1)),
     Uncached(Job(StageId::kRunCuda80, "run-cuda-80", 1)),
