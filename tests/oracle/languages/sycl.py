@@ -175,7 +175,7 @@ class Tokens:
     def first(self, at):
         """The first token of a declaration, behind macros with arguments."""
         first = self.scan.first(at)
-        while self.is_name(first) and self.words[first + 1] == "(" and self.is_name(self.closes.get(first + 1, at) + 1) and self.closes[first + 1] < at - 1:
+        while self.is_name(first) and self.words[first] not in c_functions.NOT_NAMES and self.words[first + 1] == "(" and self.is_name(self.closes.get(first + 1, at) + 1) and self.closes[first + 1] < at - 1:
             first = self.closes[first + 1] + 1
         return first
 
