@@ -20,7 +20,7 @@ constexpr uint32_t kMaxHead = 256;     // tokens between '[' and '{'
 constexpr uint32_t kMaxAround = 1024;  // tokens back to the call or the statement
 constexpr int kMaxChain = 64;          // parts of a.b(c)->d
 
-bool Holds(const std::vector<string_view>& words, string_view word) {
+bool Lists(const std::vector<string_view>& words, string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -54,7 +54,7 @@ void GivenKernels::LeaveHost() {
 }
 
 bool GivenKernels::IsItem(uint32_t at) const {
-  return Holds(code_.takers->items, code_[at]) && code_.Is(at + 1, "<") && code_[at - 1] != "." &&
+  return Lists(code_.takers->items, code_[at]) && code_.Is(at + 1, "<") && code_[at - 1] != "." &&
          code_[at - 1] != "->";
 }
 
@@ -94,8 +94,8 @@ bool GivenKernels::IsTaker(uint32_t at) const {
   const string_view word = code_[at];
   uint32_t before = at == 0 ? kNoToken : at - 1;
   if (code_.Is(before, "template") && before > 0) --before;
-  if (code_.Is(before, ".") || code_.Is(before, "->")) return Holds(code_.takers->members, word);
-  if (!code_.Is(before, "::") || !Holds(code_.takers->functions, word)) return false;
+  if (code_.Is(before, ".") || code_.Is(before, "->")) return Lists(code_.takers->members, word);
+  if (!code_.Is(before, "::") || !Lists(code_.takers->functions, word)) return false;
   const uint32_t first = QualifiedBegin(code_, brackets_, at);
   return absl::StrContains(JoinedWords(code_, brackets_, first, at), code_.takers->space);
 }
