@@ -39,7 +39,7 @@ constexpr StageInfo Splittable(StageInfo stage) {
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 2))),
-    CallsHost(Source(StageId::kFetch, "fetch", 10)),
+    CallsHost(Source(StageId::kFetch, "fetch", 11)),
     Splittable(Shard(StageId::kExtract, "extract", 20)),
     Source(StageId::kLink, "link", 18),
     Source(StageId::kReference, "reference", 3),
