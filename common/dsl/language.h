@@ -125,8 +125,8 @@ struct Language {
   absl::string_view target = "";
   // A plain call from the host runs a kernel: k(x), not k[grid](x).
   bool runs_by_call = false;
-  // Its kernels return nothing, and one maker makes kernels and device functions, so that a function
-  // that nothing in its file uses is a device function only if it returns a value.
+  // Its kernels return nothing, and one maker makes kernels and device functions, so that a
+  // function that nothing in its file uses is a device function only if it returns a value.
   bool kernels_return_nothing = false;
   // Functions of the packages that run a kernel that they are given.
   std::vector<absl::string_view> launchers = {};

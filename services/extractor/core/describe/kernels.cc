@@ -188,9 +188,9 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
 
 // Returns whether some maker of the language makes host functions.
 bool HasHostFunctions(const dsl::Language& language) {
-  return std::any_of(
-      language.makers.begin(), language.makers.end(),
-      [](const dsl::Makers& makers) { return makers.role == dsl::MakerRole::kHostOrDevice; });
+  return std::any_of(language.makers.begin(), language.makers.end(), [](const dsl::Makers& makers) {
+    return makers.role == dsl::MakerRole::kHostOrDevice;
+  });
 }
 
 // Returns the role that the kernel's maker gives it; unspecified if the code around decides. A

@@ -57,9 +57,9 @@ struct FunctionUse {
 // Decides whether a function is a kernel or a device function. A launched function is a kernel. A
 // function that others use, and a method (of an object that only device code has), is a device
 // function. All others are kernels if they do what only a launched function does, which is to ask
-// for their program_id or to store; else device functions. In a language whose kernels return nothing
-// they are kernels unless they return a value, or a decorator says that they are device functions.
-// A Pallas function is a kernel unless it is in another one.
+// for their program_id or to store; else device functions. In a language whose kernels return
+// nothing they are kernels unless they return a value, or a decorator says that they are device
+// functions. A Pallas function is a kernel unless it is in another one.
 v1::KernelRole DecideRole(const v1::Kernel& kernel, const FunctionUse& use,
                           const absl::flat_hash_set<std::string>& used);
 

@@ -342,7 +342,8 @@ TEST(DetectionRowsTest, AMakerIsCalledBeforeItGetsTheFunction) {
 // Numba has one maker of kernels and device functions: kernels return nothing
 TEST(DetectionRowsTest, AFunctionOfNumbaThatReturnsNothingIsAKernel) {
   const v1::KernelShard shard = Extract(
-      "from numba import cuda\nimport functools\nfast = functools.partial(cuda.jit, fastmath=True)\n"
+      "from numba import cuda\nimport functools\nfast = functools.partial(cuda.jit, "
+      "fastmath=True)\n"
       "@cuda.jit('void(float32[:])')\ndef signed(x): x[cuda.grid(1)] = 1\n"
       "@fast\ndef wrapped(x):\n    if x is None: return\n    x[cuda.grid(1)] = add(1)\n"
       "@cuda.jit\ndef value(x): return x + 1\n"
@@ -379,11 +380,10 @@ TEST(DetectionRowsTest, OtherMakersOfALanguage) {
       ElementsAre("a DECORATED HELION helion.aot_kernel",
                   "b DECORATED HELION helion.experimental.aot_kernel",
                   "c DECORATED WARP warp.func_native", "d DECORATED WARP warp.func_grad",
-                  "e DECORATED TAICHI taichi.real_func",
-                  "f DECORATED WARP warp.fem.integrand",
+                  "e DECORATED TAICHI taichi.real_func", "f DECORATED WARP warp.fem.integrand",
                   "g DECORATED WARP warp.fem.cache.dynamic_kernel",
-                  "h DECORATED CUDA_LANG cuda.lang.kernel",
-                  "i DECORATED CUPY cupyx.jit.rawkernel", "j DECORATED CUPY cupyx.jit.rawkernel",
+                  "h DECORATED CUDA_LANG cuda.lang.kernel", "i DECORATED CUPY cupyx.jit.rawkernel",
+                  "j DECORATED CUPY cupyx.jit.rawkernel",
                   "k DECORATED CUTE cutlass.cute.experimental.kernel"));
 }
 
