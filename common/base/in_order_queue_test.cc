@@ -30,7 +30,7 @@ TEST_P(InOrderQueueTest, ResultsAreTakenInTheOrderOfThePushes) {
       return std::make_unique<int>(i);
     }),
                 IsOk());
-    // What was pushed before a drain is taken after it.
+    // A drain takes all that was pushed before it.
     if (i == 100) {
       ASSERT_THAT(queue.Drain(), IsOk());
       EXPECT_EQ(taken.size(), 101u);

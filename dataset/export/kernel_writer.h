@@ -138,7 +138,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   Files files_;
   bool first_function_ = true;
   RowTokens count_tokens_;
-  std::shared_ptr<SourceRows> rows_ = std::make_shared<SourceRows>();  // of the source
+  std::shared_ptr<SourceRows> rows_ = std::make_shared<SourceRows>();  // the present source
   absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
   FimCounts fim_;
   std::map<std::string, int64_t> references_;

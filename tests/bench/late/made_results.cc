@@ -24,10 +24,10 @@
 namespace kernelmill::bench {
 namespace {
 
-constexpr size_t kDigits = 10;                     // of a placeholder: 770NNNNN77
-constexpr absl::string_view kPrefix = "kernels_";  // of a file's name, before the shard's number
+constexpr size_t kDigits = 10;                     // a placeholder has: 770NNNNN77
+constexpr absl::string_view kPrefix = "kernels_";  // begins a file's name
 constexpr int kTen = 10;
-constexpr int kCopies = 3;  // of ten kernels
+constexpr int kCopies = 3;  // in ten kernels
 
 // Returns the number of the placeholder at the beginning of `text`; -1 for another text.
 int ReadPlaceholder(absl::string_view text) {

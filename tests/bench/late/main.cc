@@ -30,7 +30,7 @@ namespace {
 // The input of all made stages.
 struct Made {
   MadeResults results;
-  int shards;  // of a source
+  int shards;  // each source has
 };
 
 class MadeStage : public worker::Stage {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kShard = 100;  // kernels
 constexpr int kTen = 10;
-constexpr int kCopies = 3;  // of ten kernels
+constexpr int kCopies = 3;  // in ten kernels
 
 double ProcessorSeconds() {
   struct timespec now;
