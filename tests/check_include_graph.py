@@ -143,11 +143,12 @@ class Checker:
         return owner
 
     def header_owner(self, path, owner):
-        """The test, if only tests include the header; else its folder's library."""
+        """The test, if only tests include the header; else its folder's library, or the target of the source beside it."""
         users = sorted(p for p, rows in self.includes.items() if path in (included for _, included in rows))
         if users and all(user in self.tests for user in users):
             return owner[users[0]]
-        return self.library.get(parent_folder(path)) or self.sole_target(parent_folder(path))
+        folder = parent_folder(path)
+        return self.library.get(folder) or self.sole_target(folder) or owner.get(f"{path[:-2]}.cc")
 
     def sole_target(self, folder):
         """A folder without a library: its headers go with the one program or test there."""

@@ -351,10 +351,10 @@ TEST(DetectionRowsTest, AFunctionOfNumbaThatReturnsNothingIsAKernel) {
       "@cuda.jit(device=True)\ndef put(x): x[0] = 1\n"
       "@cuda.jit\ndef add(x): x[0] = 1\n",
       {"numba"});
-  for (const absl::string_view name : {"signed", "wrapped", "inner"}) {
+  for (const std::string name : {"signed", "wrapped", "inner"}) {
     EXPECT_EQ(GetRole(shard, name), "KERNEL") << name;
   }
-  for (const absl::string_view name : {"value", "put", "add"}) {
+  for (const std::string name : {"value", "put", "add"}) {
     EXPECT_EQ(GetRole(shard, name), "DEVICE") << name;
   }
 }
