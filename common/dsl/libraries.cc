@@ -11,13 +11,13 @@ namespace {
 
 using absl::string_view;
 
-struct Library {
+struct NamedLibrary {
   string_view name;
   std::vector<string_view> namespaces;
 };
 
-const std::vector<Library>& Libraries() {
-  static const auto& libraries = *new std::vector<Library>{
+const std::vector<NamedLibrary>& Libraries() {
+  static const auto& libraries = *new std::vector<NamedLibrary>{
       {"composable_kernel", {"ck", "ck_tile"}},
       {"cutlass", {"cutlass", "cute"}},
       {"thunderkittens", {"kittens"}},
@@ -38,7 +38,7 @@ bool IsNamespace(const std::vector<code::Token>& tokens, size_t at) {
 std::vector<string_view> FindLibraries(string_view text) {
   std::vector<string_view> found;
   std::vector<code::Token> tokens;
-  for (const Library& library : Libraries()) {
+  for (const NamedLibrary& library : Libraries()) {
     const auto mentions = [&](string_view name) { return absl::StrContains(text, name); };
     if (std::none_of(library.namespaces.begin(), library.namespaces.end(), mentions)) continue;
     if (tokens.empty()) {
