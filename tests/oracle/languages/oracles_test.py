@@ -45,6 +45,10 @@ class PythonOracles(unittest.TestCase):
             """)
         self.assertEqual(kernels, dict.fromkeys(["one", "two", "three", "four"], "decorated"))
 
+    def test_an_adjoint_is_decorated_by_a_maker_that_is_given_its_function(self):
+        kernels, _ = found(warp, a="import warp as wp\n@wp.func\ndef f(x: float): return x\n@wp.func_grad(f)\ndef g(x: float, y: float): pass\n")
+        self.assertEqual(kernels, {"f": "decorated", "g": "decorated"})
+
     def test_an_import_counts_in_its_scope_alone(self):
         kernels, undecided = found(cute, a="""\
             def inside():

@@ -307,6 +307,7 @@ class PythonLanguage:
     below: dict = dataclasses.field(default_factory=dict)  # module: the names that make kernels below any module within it
     outermost: bool = False  # a kernel within a kernel is a part of it
     written: tuple = ()      # the usual names of makers; one that no import explains is not decided
+    about: tuple = ()        # makers that are given another function, which what they decorate is about
     dialect_of: str = ""     # the language that a dialect is crawled as
     uses: tuple = ()         # the modules of a dialect: a function or what it needs must use one ...
     of_itself: tuple = ()    # ... unless its maker is one of these
@@ -376,7 +377,7 @@ class PythonLanguage:
     def decorated(self, names, module):
         found = []
         for node in module.functions:
-            leads = [names.leads(module, each) for each in node.decorator_list]
+            leads = [self.leads_of(names, module, each) for each in node.decorator_list]
             for far, how in ((DECORATED, "decorated"), (WRAPPED, "wrapped"), (ELSEWHERE, "undecided")):
                 makers = sorted(maker for each in leads for maker, away in each.items() if away == far)
                 if makers:
@@ -386,6 +387,14 @@ class PythonLanguage:
                 said = {dotted(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list} & set(self.written)
                 found += [(module, node, each, "undecided") for each in sorted(said)[:1] if not self.known(names, module, node, each)]
         return found
+
+    def leads_of(self, names, module, decorator):
+        """The makers that a decorator leads to. One of those in `about` decorates whatever function it is given."""
+        if isinstance(decorator, ast.Call):
+            leads = names.leads(module, decorator.func)
+            if leads.keys() & set(self.about):
+                return leads
+        return names.leads(module, decorator)
 
     @staticmethod
     def known(names, module, node, said):
