@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests the oracles of the kernel languages on cases of our own: oracles_test.py [-v]; those of C++ need tree-sitter."""
+import importlib
 import pathlib
 import sys
 import textwrap
@@ -26,6 +27,11 @@ def found(language, **files):
 
 
 class PythonOracles(unittest.TestCase):
+    def test_every_oracle_can_be_loaded(self):
+        for path in sorted(pathlib.Path(compare.__file__).parent.glob("*.py")):
+            if "\nLANGUAGE = PythonLanguage(" in path.read_text(encoding="utf-8"):
+                self.assertEqual(importlib.import_module(f"languages.{path.stem}").LANGUAGE.name, path.stem)
+
     def test_imports_lead_to_makers(self):
         kernels, _ = found(cute, a="""\
             import cutlass
