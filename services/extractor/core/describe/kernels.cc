@@ -186,6 +186,10 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
   return used;
 }
 
+bool CallsLaunch(const v1::Kernel& kernel) {
+  return absl::StrContains(kernel.source(), ".launch(");
+}
+
 // Returns whether some maker of the language makes host functions.
 bool HasHostFunctions(const dsl::Language& language) {
   return std::any_of(language.makers.begin(), language.makers.end(), [](const dsl::Makers& makers) {
@@ -199,8 +203,9 @@ v1::KernelRole RoleByMaker(const v1::Kernel& kernel) {
   const dsl::Language* const language = dsl::FindLanguage(kernel.dsl());
   if (language == nullptr || language->makers.empty()) return v1::KERNEL_ROLE_UNSPECIFIED;
   const dsl::Makers* const makers = dsl::FindMakers(kernel.found_by());
-  const bool launches = absl::StrContains(kernel.source(), ".launch(");
-  if (makers == nullptr && launches && HasHostFunctions(*language)) return v1::KERNEL_ROLE_HOST;
+  if (makers == nullptr && HasHostFunctions(*language) && CallsLaunch(kernel)) {
+    return v1::KERNEL_ROLE_HOST;
+  }
   switch (makers == nullptr ? language->makers.front().role : makers->role) {
     case dsl::MakerRole::kFromUse:
       return v1::KERNEL_ROLE_UNSPECIFIED;
@@ -209,7 +214,7 @@ v1::KernelRole RoleByMaker(const v1::Kernel& kernel) {
     case dsl::MakerRole::kDevice:
       return v1::KERNEL_ROLE_DEVICE;
     case dsl::MakerRole::kHostOrDevice:
-      return launches ? v1::KERNEL_ROLE_HOST : v1::KERNEL_ROLE_DEVICE;
+      return CallsLaunch(kernel) ? v1::KERNEL_ROLE_HOST : v1::KERNEL_ROLE_DEVICE;
   }
   return v1::KERNEL_ROLE_UNSPECIFIED;
 }
