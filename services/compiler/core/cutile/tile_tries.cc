@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
@@ -207,13 +206,9 @@ class TryMaker {
       : module_(module), function_(function), launch_(launch) {}
 
   Tries Make() const {
-    Tries made;
-    for (const Guesses& guesses : kTries) {
-      v1::KernelSignature signature = MakeOne(guesses, made.missing);
-      if (!made.missing.empty()) return {{}, made.missing};
-      made.Add(std::move(signature));
-    }
-    return made;
+    return MakeTries(kTries, [this](const Guesses& guesses, std::string& missing) {
+      return MakeOne(guesses, missing);
+    });
   }
 
  private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -147,13 +146,9 @@ absl::StatusOr<Tries> MakePallasTries(const v1::Kernel& kernel) {
   const string_view path = kernel.launcher().qualname();
   const Function* const launcher = host.functions().Find(path.substr(path.rfind('.') + 1));
   if (launcher == nullptr) return Tries{{}, "launcher"};
-  Tries made;
-  for (const Guesses& guesses : kTries) {
-    v1::KernelSignature signature = MakeOne(*launcher, guesses, made.missing);
-    if (!made.missing.empty()) return Tries{{}, made.missing};
-    made.Add(std::move(signature));
-  }
-  return made;
+  return MakeTries(kTries, [launcher](const Guesses& guesses, std::string& missing) {
+    return MakeOne(*launcher, guesses, missing);
+  });
 }
 
 }  // namespace kernelmill::compiler::pallas

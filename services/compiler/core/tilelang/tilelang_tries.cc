@@ -1,7 +1,6 @@
 #include "services/compiler/core/tilelang/tilelang_tries.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -98,42 +97,26 @@ Value MakeValue(const FunctionParameter& parameter, const Guesses& guesses) {
   return {};
 }
 
-class TryMaker {
- public:
-  explicit TryMaker(std::vector<const Function*> functions) : functions_(std::move(functions)) {}
-
-  Tries Make() const {
-    Tries made;
-    for (const Guesses& guesses : kTries) {
-      v1::KernelSignature signature = MakeOne(guesses, made.missing);
-      if (!made.missing.empty()) return {{}, made.missing};
-      made.Add(std::move(signature));
-    }
-    return made;
-  }
-
- private:
-  v1::KernelSignature MakeOne(const Guesses& guesses, std::string& missing) const {
-    v1::KernelSignature made;
-    absl::flat_hash_set<string_view> known;
-    for (const Function* function : functions_) {
-      for (const FunctionParameter& parameter : function->parameters) {
-        const bool is_given = parameter.default_value == nullptr &&
-                              !absl::StartsWith(parameter.name, "*") &&
-                              known.insert(parameter.name).second;
-        if (!is_given) continue;
-        const Value value = MakeValue(parameter, guesses);
-        if (value.text.empty() && missing.empty()) {
-          missing = absl::StrCat("constexpr:", parameter.name);
-        }
-        AddConstant(parameter.name, value.text, value.rule, made);
+// `functions`: the kernel and those around it, outermost first.
+v1::KernelSignature MakeOne(const std::vector<const Function*>& functions, const Guesses& guesses,
+                            std::string& missing) {
+  v1::KernelSignature made;
+  absl::flat_hash_set<string_view> known;
+  for (const Function* function : functions) {
+    for (const FunctionParameter& parameter : function->parameters) {
+      const bool is_given = parameter.default_value == nullptr &&
+                            !absl::StartsWith(parameter.name, "*") &&
+                            known.insert(parameter.name).second;
+      if (!is_given) continue;
+      const Value value = MakeValue(parameter, guesses);
+      if (value.text.empty() && missing.empty()) {
+        missing = absl::StrCat("constexpr:", parameter.name);
       }
+      AddConstant(parameter.name, value.text, value.rule, made);
     }
-    return made;
   }
-
-  const std::vector<const Function*> functions_;  // outermost first
-};
+  return made;
+}
 
 }  // namespace
 
@@ -146,7 +129,9 @@ absl::StatusOr<Tries> MakeTilelangTries(const v1::Kernel& kernel) {
     if (function == nullptr) return Tries{{}, "function"};
     functions.push_back(function);
   }
-  return TryMaker(std::move(functions)).Make();
+  return MakeTries(kTries, [&functions](const Guesses& guesses, std::string& missing) {
+    return MakeOne(functions, guesses, missing);
+  });
 }
 
 }  // namespace kernelmill::compiler::tilelang
