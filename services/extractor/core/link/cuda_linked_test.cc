@@ -594,5 +594,21 @@ TEST(KnownNamesTest, NamesHaveTheirHeaders) {
   EXPECT_EQ(cuda::LookUpKnown("floaty4").kind, KnownName::kUnknown);
 }
 
+// its lines count in the file, and those of its hosts in the string
+TEST(CudaLauncherTest, HostCodeOfAStringLaunchesItsKernel) {
+  const v1::KernelShard shard = ExtractAndLink(
+      {{"a.py", absl::StrCat(std::string(40, '\n'),
+                             "from torch.utils.cpp_extension import load_inline\n"
+                             "load_inline('m', cpp_sources='void f();', cuda_sources=\"\"\"\n"
+                             "__global__ void k(int* p) { p[0] = 1; }\n"
+                             "void f() { k<<<1, 1>>>(nullptr); }\n"
+                             "\"\"\")\n")}});
+  ASSERT_EQ(shard.kernels_size(), 1);
+  const v1::Launcher& launcher = shard.kernels(0).launcher();
+  EXPECT_EQ(launcher.qualname(), "f");
+  EXPECT_EQ(launcher.first_line(), 44);
+  EXPECT_EQ(launcher.text(), "void f() { k<<<1, 1>>>(nullptr); }\n");
+}
+
 }  // namespace
 }  // namespace kernelmill::extractor

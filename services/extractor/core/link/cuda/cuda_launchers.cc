@@ -103,7 +103,7 @@ absl::string_view CudaLaunchers::GetText(const Host& host) const {
 std::vector<CudaLaunchers::Host> CudaLaunchers::FindHostsHere(uint32_t file,
                                                               const v1::Kernel& kernel) {
   std::vector<Host> hosts;
-  if (kernel.found_by().empty()) return hosts;
+  if (kernel.form() != v1::KERNEL_FORM_KERNEL_ARGUMENT) return hosts;
   for (const v1::CudaLaunch& launch : kernel.cuda().launches()) {
     const bool known = !hosts.empty() && hosts.back().first_line == launch.host_first_line();
     if (launch.host_first_line() == 0 || known) continue;
